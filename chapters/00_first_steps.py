@@ -79,7 +79,7 @@ observe(
 )
 
 # %% [markdown]
-# We needed the examples to find that spot. And there are 45 pairs of digits, so let us learn the rest from examples, too.
+# We needed the examples to find that spot. And there are 45 pairs of digits, so why not learn everything from the examples?
 #
 # ## The idea
 #
@@ -351,7 +351,7 @@ plt.show()
 
 # %% [markdown]
 # The **training set** can't judge a model: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
-# We make choices, such as the learning rate, on the **validation set**. That wears it out, so we ask the **test set**, once, at the very end.
+# We choose the learning rate, and whatever else has to be chosen, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the very end.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
@@ -372,7 +372,7 @@ plt.show()
 assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 
 # %% [markdown]
-# Ink in the middle counts against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template**, laid on the digit
+# Ink in the middle counts against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template** that is laid over the digit
 # to weigh its ink.
 #
 # ## Show someone

@@ -116,7 +116,7 @@ plt.show()
 #
 # *3 minutes.* Take a pencil. Here are a picture of 3 × 4 pixels and a kernel of 2 × 2:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four products and one sum give one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four products and one sum give one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Next to it are the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
 x = torch.tensor([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 3.0, 2.0], [2.0, 0.0, 1.0, 1.0]])
 w = torch.tensor([[1.0, -1.0], [2.0, 0.0]])
 mechanisms.one_place(x, w)
@@ -342,7 +342,7 @@ plt.show()
 # ```{exercise} Max pooling
 # :label: exercise-max-pooling
 #
-# *8 minutes.* Write max pooling with K × K windows that lie side by side. Leftover rows at the bottom and columns at the right are dropped. Careful: a map may be
+# *8 minutes.* Write max pooling with K × K windows that lie side by side. Leftover rows at the bottom and columns on the right are dropped. Careful: a map may be
 # negative everywhere. ([Solution](solutions/01_convolution.ipynb#solution-max-pooling))
 # ```
 
@@ -584,7 +584,7 @@ guess(
     because="Nothing in its training asked it to ignore a single wrong pixel.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "You can still read them, but the network can't: digits with one pixel changed, its new answer, and the label.", "name": "fig-one-pixel"}, "image": {"alt": "Eight handwritten digits, each with one pixel too bright or too dark. Above each are the network's wrong answer and the label."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "You can still read them, but the network can't: digits with one pixel changed, the network's new answer, and the label.", "name": "fig-one-pixel"}, "image": {"alt": "Eight handwritten digits, each with one pixel too bright or too dark. Above each are the network's wrong answer and the label."}}
 seen = [(i, fooled[i].int().argmax()) for i in fooled.any(1).nonzero()[:8, 0].tolist()]
 titles = [f"{answers[i, pixel]}, is {correct[i][1]}" for i, pixel in seen]
 image_grid([one_pixel_changed(correct[i][0])[pixel] for i, pixel in seen], titles)

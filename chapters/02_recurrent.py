@@ -290,7 +290,7 @@ mechanisms.back_in_numbers((1.0, 0.0), 0.5)
 plt.show()
 
 # %% [markdown]
-# The weights are used at every step, so each of their gradients is a sum over the steps. For $W_h$,
+# The weights are used at every step, so the gradient of each is a sum over the steps. For $W_h$,
 #
 # $$
 # \frac{\partial \mathcal{L}}{\partial W_h} = \sum_t \delta_t\, h_{t-1}^\top .
@@ -645,7 +645,7 @@ observe(
 which_language("languages", word="pazartesi")
 
 # %% [markdown]
-# Add letters one at a time, and watch the network change its mind. Which letter decides? It has read only words from the names of months, countries, currencies and cities,
+# Add letters one at a time, and watch the network change its mind. Which letter decides? It was trained only on words from the names of months, countries, currencies and cities,
 # so a greeting or a surname is a hard test. In JupyterLab, ask your own
 # reader, too:
 

@@ -77,7 +77,7 @@ plt.show()
 # \frac{\partial L}{\partial v} \frac{\partial v}{\partial w} .
 # $$ (eq-first-steps-chain)
 #
-# PyTorch draws the same graph behind your back while you compute {cite}`paszke2019pytorch`. `backward` walks it from right to left:
+# PyTorch draws the same graph behind your back while you compute {cite}`paszke2019pytorch`. `backward` walks through it from right to left:
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)  # "keep track of this one"
@@ -147,7 +147,7 @@ claim(
 
 # %% [markdown]
 # Two errors are at work. One comes from the curve, which bends between $z$ and $z + h$: the smaller the step, the smaller this error. The other is rounding: as $h$ shrinks, $f(z + h)$ and
-# $f(z)$ agree in more and more digits. Their difference is left with the last, rounded ones, and dividing by $h$ blows those up. In `float32`, $2 + 10^{-7}$ is 2, and the
+# $f(z)$ agree in more and more digits. So only the last, rounded ones are left in their difference, and dividing by $h$ blows those up. In `float32`, $2 + 10^{-7}$ is 2, and the
 # difference is 0. Autograd takes no step, so it doesn't have this problem. So when we check its gradients, we use `float64`, and a step that is small, but not too small:
 
 # %%
@@ -322,7 +322,7 @@ observe(
 # %% [markdown]
 # So if two models differ by half a point on these digits, don't believe anyone who calls one of them better, us included.
 #
-# ## Which digits does it misread?
+# ## Which digits does the model misread?
 #
 # *2 minutes.* The errors that remain tell you more about a model than its accuracy does. What do they have in common? We look at the validation digits, since looking is where
 # choosing begins.
@@ -386,6 +386,6 @@ check("momentum", train_with_momentum)
 #
 # *10 minutes.* Where does all this come from?
 #
-# - {cite:t}`baydin2018automatic` explain automatic differentiation, and how it differs from finite differences and from formulas.
+# - {cite:t}`baydin2018automatic` explain automatic differentiation, and how it differs from finite differences and from deriving formulas.
 # - {cite:t}`paszke2019pytorch` describe why PyTorch records the graph while it computes.
 # - {cite:t}`alpaydin1998optical` collected the digits, and {cite:t}`pedregosa2011scikit` made the library that they come with.

@@ -297,7 +297,7 @@ observe(
 # (conv-field)=
 # ## Do all pixels in the receptive field count equally?
 #
-# *5 minutes.* On which pixels does a unit depend, and how much? The lesson counted the pixels that it sees. The gradient of a unit in the middle of the last map measures how much each one matters.
+# *5 minutes.* On which pixels does a unit depend, and how much? The lesson counted the pixels that a unit sees. The gradient of a unit in the middle of the last map measures how much each one matters.
 
 
 # %% tags=["evidence"]
@@ -640,7 +640,7 @@ claim(
 # (conv-edges)=
 # ## Do first layers find edges, and deep ones meaning?
 #
-# *8 minutes.* How can you measure whether a kernel is an edge detector? A detector for edges of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is two ninths, on average. We train DigitsNet for ten epochs with
+# *8 minutes.* How can you measure whether a kernel is an edge detector? An edge detector for any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is two ninths, on average. We train DigitsNet for ten epochs with
 # three seeds, and again with the first layer frozen at its random start.
 
 
@@ -751,7 +751,7 @@ claim(
 show_source(convolution.CausalConv1d)
 
 # %% [markdown]
-# In the lesson's task, the network has to name, at the end, the first of many symbols. Here there are 64 symbols and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps; without dilations, they see 7.
+# In the lesson's task, the network reads many symbols and then names the first. Here there are 64 symbols and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps; without dilations, they see 7.
 
 # %%
 show_source(convolution.RecallNet)

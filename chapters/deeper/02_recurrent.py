@@ -185,8 +185,8 @@ observe(
 # (deeper-clipping)=
 # ## When does training fail without gradient clipping?
 #
-# *4 minutes.* The lesson clips a reader of words, and gains something only at a high learning rate. Is there a case in which nothing works without clipping? Take a task with one thing to remember: the first of ten symbols, of which
-# there are four kinds. A stored experiment used gradient descent at two learning rates with ten seeds each, and with weights $W_h$ large enough to hold a symbol, and for gradients to explode.
+# *4 minutes.* In the lesson, clipping helps a reader of words only at a high learning rate. Is there a case in which nothing works without clipping? Take a task with one thing to remember: the first of ten symbols, of which
+# there are four kinds. A stored experiment used gradient descent at two learning rates with ten seeds each, and with weights $W_h$ large enough for the state to hold a symbol, and for gradients to explode.
 
 # %% tags=["evidence"]
 clipping = experiments.load("clipping")

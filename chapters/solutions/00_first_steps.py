@@ -137,7 +137,7 @@ print("column minus column:", ((column - target.unsqueeze(1)) ** 2).mean().item(
 
 # %% [markdown]
 # The wrong line punishes perfect predictions with an error of 170.5. What does training do with that? We let
-# the predictions walk downhill on it.
+# the predictions walk downhill on this loss.
 
 # %%
 column.requires_grad_()

@@ -85,7 +85,7 @@ max_pool2d = check("max_pooling", max_pool2d)
 # ## Same padding
 #
 # A dilated kernel covers $d(K-1)+1$ pixels, so without padding the map is $d(K-1)$ pixels too small. Half
-# of them go to each side.
+# of these are added on each side.
 
 
 # %%

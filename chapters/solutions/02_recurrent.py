@@ -118,7 +118,7 @@ assert all(torch.allclose(g, p.grad, rtol=1e-4) for g, p in zip(ours, layer.para
 # (solution-recurrent-parameters)=
 # ## Count a language model's parameters
 #
-# The embedding is a table with 50 rows of 16 numbers. The layer has $W_x$, $W_h$ and one bias. The output layer has $W_y$ and a bias for each character.
+# The embedding is a table with 50 rows of 16 numbers. The layer has $W_x$, $W_h$ and one bias per unit. The output layer has $W_y$ and a bias for each character.
 
 # %%
 my_count = 50 * 16 + (32 * 16 + 32 * 32 + 32) + (50 * 32 + 50)
