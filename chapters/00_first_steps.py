@@ -79,7 +79,7 @@ observe(
 )
 
 # %% [markdown]
-# We needed the examples to find that spot. And there are 45 pairs of digits, so why not learn everything from the examples?
+# We needed the examples to find that spot. With 45 pairs of digits, why not learn everything from examples?
 #
 # ## The idea
 #
@@ -113,7 +113,7 @@ print((16 * three).int().view(8, 8), "is a", y[10].item())
 #
 # For $B$ images, $x$ is (B, 64), $W$ (10, 64), $b$ (10,) and $z$ (B, 10).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a **dense** layer, each score is a weighted sum of all pixels: four pixels, three classes.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a **dense** layer, each score is a weighted sum of all pixels.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
 mechanisms.layer()
 plt.show()
 
@@ -226,13 +226,13 @@ for steps, (W, b) in walk.items():
     print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, the loss {-p[3].log():.2f}")
 
 # %% [markdown]
-# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check this number before you train: it reveals mistakes that training would hide.
+# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check it before you train: this number reveals mistakes that training would hide.
 #
 # ```{admonition} Broadcasting: which shapes fit?
 # :class: tip
 #
 # $xW^\top$ is (B, 10) and $b$ is (10,), and yet they can be added. Write one shape above the other, aligned on the *right*. Sizes fit if they are equal, or if
-# one of them is 1 or missing; that one is repeated. So the sums of the rows fit as (B, 1), the shape that `keepdim=True` leaves, but not as (B,). Shapes that fit by accident
+# one of them is 1 or missing; that one is repeated. So the sums of the rows fit as (B, 1), which `keepdim=True` gives, but not as (B,). Shapes that fit by accident
 # raise no error.
 # ```
 
@@ -351,7 +351,7 @@ plt.show()
 
 # %% [markdown]
 # The **training set** can't judge a model: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
-# We choose the learning rate, and whatever else has to be chosen, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the very end.
+# We choose the learning rate, and everything else, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the very end.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
@@ -372,14 +372,14 @@ plt.show()
 assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 
 # %% [markdown]
-# Ink in the middle counts against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template** that is laid over the digit
+# Ink in the middle counts against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template**, laid over the digit
 # to weigh its ink.
 #
 # ## Show someone
 #
 # *1 minute.* Here is one unseen digit of each class, with the model's answer and how sure it is.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits, with the model's answers and their probabilities.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits, with the model's answers.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
 sure, said = (data.validation.images[first].flatten(1) @ W.T + b).softmax(dim=1).max(dim=1)
 titles = [f"{k}: {p:.0%}" for k, p in zip(said, sure)]
@@ -409,7 +409,7 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 #
 # *2 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on the result.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Shuffling their pixels makes digits unreadable: eight, before (top) and after (bottom).", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Shuffling their pixels makes digits unreadable: eight, before and after.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)
 order = torch.randperm(64)
 image_grid(torch.cat([x[:8], x[:8, order]]).reshape(16, 8, 8), columns=8)

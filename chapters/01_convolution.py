@@ -437,7 +437,7 @@ print("the same numbers as the library's and the book's layers")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now we put everything together, in a reader whose first three convolutions see 7 × 7 pixels, nearly the whole digit.
+# *4 minutes.* Now we put everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
 
 
 # %%
@@ -489,7 +489,7 @@ plt.show()
 assert history.train["loss"][0] > history.validation["loss"][0] > 5 * history.train["loss"][-1]
 
 # %% [markdown]
-# At first the training loss is the higher one: the training digits are jittered, and the loss is measured while the network is still learning. Now that everything is chosen, we
+# At first the training loss is higher: the training digits are jittered, and the loss is measured while the network is still learning. Now that everything is chosen, we
 # use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
 # [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers. Both had jitter, 40 epochs and three seeds, at the best of four learning rates by
 # validation. (Validation and test digits are mostly from different sheets, so compare test only with test.)

@@ -21,7 +21,7 @@
 # - judge a language model by its perplexity.
 #
 # The lesson builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 55 minutes to read and 33 to write the four
-# functions at its heart. The page trains what you wrote, and at the end it guesses the language of any word you type.
+# functions at its heart. The page trains what you wrote, and at the end it guesses the language of any word.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -73,8 +73,8 @@ table(
 )
 
 # %% [markdown]
-# A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, and
-# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light) how far that is. A **bag of letters** takes any length: count a word's
+# A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, which
+# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light). A **bag of letters** takes any length: count a word's
 # letters, and let a linear classifier weigh the counts.
 
 # %% tags=["training"]
@@ -89,7 +89,7 @@ observe(
 )
 
 # %% [markdown]
-# That is better than you might think. But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
+# Better than you might think. But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
 # is needed.
 
 # %% [markdown]
@@ -106,7 +106,7 @@ mechanisms.card("kuu", "uku")
 plt.show()
 
 # %% [markdown]
-# A network that works like this is **recurrent**: its state comes back as its own input {cite}`elman1990finding`. We draw it twice: as it is built, and **unrolled**, with one copy per step.
+# A network of this kind is **recurrent**: its state comes back as its own input {cite}`elman1990finding`. We draw it twice: as it is built, and **unrolled**, with one copy per step.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All copies have the same weights: a recurrent layer as it is built (left), and unrolled over three letters.", "name": "fig-unrolled"}, "image": {"alt": "On the left a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, above them y 0, y 1, y 2."}}
 mechanisms.unrolled("kuu")
@@ -114,7 +114,7 @@ plt.show()
 
 # %% [markdown]
 # Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth
-# still applies, and will matter.
+# still applies.
 
 # %% [markdown]
 # ## Step by step
@@ -130,7 +130,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-rnn)
 #
-# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$: every step uses the same ones. As an example, let *k* be the number 1 and *u* the number -0.5, without a bias:
+# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$: all steps share them. For example, let *k* be 1 and *u* be -0.5, without a bias:
 
 # %%
 W_x = torch.tensor([[1.0], [0.5]])  # (N, D): a state of two numbers, an input of one
@@ -417,7 +417,7 @@ observe(
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* With the same weights, your loop, the book's layer and the library's must return the same states, and your backward pass must agree with autograd.
+# *1 minute.* With the same weights, your loop, the book's layer and the library's must agree, and so must your backward pass and autograd.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -473,7 +473,7 @@ said = "With pairs and triples, counting reaches {triples:.0%}; the networks rea
 observe(said, triples=triples, mean=mean, holds=mean < triples)
 
 # %% [markdown]
-# With 4,000 words to learn from, the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline**. Which languages does ours confuse?
+# With 4,000 words to learn from, the old method wins: it is handed "sch" as a feature that the network has to discover. Every network needs such a **baseline**. Which languages does ours confuse?
 
 # %%
 test_ids, test_languages = as_ids("test")
@@ -493,7 +493,7 @@ related = [NAMES.index(name) for name in ("French", "Italian", "Portuguese", "Sp
 missed = confused - confused.diag().diag()
 family = (missed[related][:, related].sum() / missed[related].sum()).item()
 observe(
-    "Your reader names the language of {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three languages; by chance, {blind:.0%} would be.",
+    "Your reader names the language of {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three; by chance, {blind:.0%} would be.",
     share=tested,
     family=family,
     blind=3 / 11,
@@ -505,7 +505,7 @@ observe(
 #
 # Reading a word and answering once is one of four ways to use a recurrence {cite}`karpathy2015unreasonable`. The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence: inputs below, states in the middle, outputs above.", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence: inputs (below), states, outputs (above).", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
 mechanisms.kinds()
 plt.show()
 
@@ -540,7 +540,7 @@ plt.show()
 
 # %% [markdown]
 # Above 1, you will often read, it **explodes**. But does a network behave like a single number? We take random matrices $W_h$ for 64 units, scaled to a chosen
-# **spectral radius**: the magnitude of the largest eigenvalue, which is the factor by which a linear
+# **spectral radius**: the magnitude of the largest eigenvalue, the factor by which a linear
 # recurrence grows per step in the long run.
 
 # %%
@@ -553,7 +553,7 @@ left = {
 
 # %% tags=["view"]
 guess(
-    "With a spectral radius of 1.05, a tanh and random inputs, what happens to a gradient over 100 steps?",
+    "With a spectral radius of 1.05, a tanh and random inputs, what becomes of a gradient over 100 steps?",
     ["It grows more than tenfold.", "It stays about the same.", "Less than a billionth is left."],
     right="Less than a billionth is left.",
     because=f"{left[False][1.05]:.0e} of it is left. Without the tanh and the inputs, it becomes {left[True][1.05]:.0f} times as large.",
@@ -571,7 +571,7 @@ plt.show()
 # So the rule holds for single numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (Gradients
 # [can still explode](deeper/02_recurrent.ipynb#deeper-growth).)
 #
-# And what about your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
+# And your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
 
 # %%
 ending, spoken = endings(12)  # ids (n, 12), languages (n,)
@@ -606,7 +606,7 @@ radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in rea
 norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 began = max(torch.linalg.eigvals(model.W_h).abs().max().item() for model in fresh)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size, by distance from the end of a word, relative to its size there (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. The untrained one falls to about a thousandth, the trained one to about a tenth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size at each letter, relative to that at the last (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. The untrained one falls to about a thousandth, the trained one to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
 curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()
@@ -628,14 +628,14 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. Like yours, it is a plain recurrent
-# network, but it has three times as many units and about twice as many words to
+# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here, which runs in the page, is a plain recurrent
+# network like yours, but with three times as many units and about twice as many words to
 # learn from, and in training it had to answer after *every* letter.
 
 # %% tags=["evidence"]
 shown = experiments.load("language_page").select(seed=0)[0]
 observe(
-    "Tell them first: it names the language of {stored:.0%} of the words that it has never seen; yours names {share:.0%}.",
+    "Tell them first: it names the language of {stored:.0%} of unseen words; yours names {share:.0%}.",
     stored=shown["test in int8"],
     share=tested,
     holds=shown["test in int8"] > 0.7,
@@ -664,7 +664,7 @@ print(language_of("perjantai"))
 #
 # *7 minutes.* Now turn the task around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
 # predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives
-# each letter $i_t$ a probability, and is judged by its **perplexity** on words that it hasn't seen:
+# each letter $i_t$ a probability, and is judged by its **perplexity** on unseen words:
 #
 # $$
 # \textstyle \mathrm{PP} = \exp\big( - \frac{1}{T} \sum_t \log p(i_t \mid i_0, \dots, i_{t-1}) \big) ,
@@ -683,7 +683,7 @@ writer = writers[nats.index(min(nats))]
 
 # %% tags=["evidence"]
 observe(
-    "There are {all} characters to choose from. The best of three writers wavers as if there were {low:.1f}, the worst as if there were {high:.1f}.",
+    "Out of {all} characters, the best of three writers wavers as if there were {low:.1f}, the worst as if there were {high:.1f}.",
     all=len(LETTERS),
     low=min(wavering),
     high=max(wavering),
@@ -713,7 +713,7 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# All three rows used the same random draws, so where the words in a column are nearly the same, the language made hardly any difference. Does the reader recognise the language that we asked for?
+# All three rows used the same random draws, so where a column's words are alike, the language made hardly any difference. Does the reader recognise the language that we asked for?
 
 # %%
 asked = torch.arange(len(NAMES)).repeat_interleave(40)
@@ -722,14 +722,14 @@ agrees = accuracy(reader(*pad(own)).detach(), asked)
 
 # %% tags=["evidence"]
 observe(
-    "Your reader recognises the language of {agrees:.0%} of 480 invented words. A blind guess would get {blind:.0%}.",
+    "It recognises the language of {agrees:.0%} of 480 invented words. A blind guess would get {blind:.0%}.",
     agrees=agrees,
     blind=1 / len(NAMES),
     holds=agrees < 0.35,
 )
 
 # %% [markdown]
-# The writer was told the language once, at the first step, and has learned to make hardly any use of it. And does the reader use the first letters? We show it only the last letters of long words.
+# The writer was told the language once, at the first step, and makes hardly any use of it. And does the reader use the first letters? We show it only the last letters of long words.
 
 
 # %%
@@ -778,13 +778,13 @@ for name, result in zip(stored, map(experiments.load, stored.values())):
         rows = result.select(layer="RNN", length=n)
         learned[name, n] = sum(row["test"] > 0.9 for row in rows)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`); the line is a blind guess.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. After training on the full length only, recall is complete up to 10 symbols and falls between 10 and 100, with a wide range. With shorter sequences mixed in, it stays complete up to 400."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments); the line is a blind guess.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. After training on the full length only, recall is complete up to 10 symbols and falls between 10 and 100, with a wide range. With shorter sequences mixed in, it stays complete up to 400."}}
 ax = curves(lines, "length (symbols)", "accuracy", logx=True)
 ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 
 # %% [markdown]
-# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But with long ones alone, the gradient gives
+# They *can* remember: with short sequences among the long ones, all three recall the first of 400 symbols. But with long ones alone, the gradient gives
 # hardly any hint: among 50 symbols, the first gets [less than a billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is a matter of luck. So the
 # memory is innocent; the trouble is in the learning.
 
@@ -895,7 +895,7 @@ check("vanishing_gradient", my_steps)
 # :label: exercise-bidirectional-states
 #
 # *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer from left to right, another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the
-# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's state when it has read the whole sentence. The outputs at the
+# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's final state. The outputs at the
 # padding, on the right, may be anything.
 # ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
