@@ -55,7 +55,7 @@ model, history = trained(1.0)
 #
 # *6 minutes.* The lesson's network had one layer, and its slopes had a formula. What if there are many operations, one after another and side by side? Take the
 # smallest case. A model predicts $\hat y = wx + b$, and the target is $y$. The loss is the squared error, and on top of it we charge the weight a small rent,
-# $\tfrac12 w^2$, which keeps it from growing without need. So $w$ reaches the loss by two roads.
+# $\tfrac12 w^2$, which keeps it from growing needlessly. So $w$ reaches the loss by two roads.
 #
 # Each number that we compute is a node of a **graph**. Forwards, from left to right, we compute the values in the boxes. Backwards, from right to left, we ask
 # each node: *if you grew a little, how much would $L$ grow?*

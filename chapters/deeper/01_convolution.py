@@ -168,7 +168,7 @@ observe(
 # ## Residual connections: how does a gradient get through a deep stack?
 #
 # *9 minutes.* What becomes of a gradient on its long way back? To see farther, you stack more layers. But the gradient has to pass back through all of them, and each multiplies it by a factor.
-# If all these factors are a little less than 1, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
+# If all these factors are a little less than 1, little arrives. **Residual connections** {cite}`he2016deep` give the gradient a road on which nothing is multiplied.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block adds its input to the output of two convolutions. On its way back, the gradient can take the road around them.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
 mechanisms.roads()

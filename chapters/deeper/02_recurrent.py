@@ -1100,7 +1100,7 @@ check("min_p", min_p)
 # and stay so; only the output layer is fitted. How much of the past does such a state hold? First write
 # `with_radius`, which scales a matrix to a given spectral radius. Then take 100 tanh units without
 # biases, with $W_x$ uniform between -0.1 and 0.1. Feed them one random number per step, uniform between
-# -1 and 1. Use least squares to find how well the input of $k$ steps ago can be read off the state, on
+# -1 and 1. Use least squares to find how well the input from $k$ steps ago can be read off the state, on
 # steps that you held out. What is the largest $k$ for which more than half of the variance is
 # explained? Measure it for radii of 0.5, 0.95 and 1.5, with three seeds each. Can you find a $W_h$ with
 # a radius of at most 1 that remembers twice as long as the best of these?
