@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 7
 #
-# First come the exercises of [Efficient attention](../07_efficient_attention.ipynb), then those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. The check should pass, and you should be able to say why.
+# First come the solutions for [Efficient attention](../07_efficient_attention.ipynb), then those for its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -66,7 +66,7 @@ def take_in(scores, values, m, total, a):
 take_in = check("online_softmax", take_in)
 
 # %% [markdown]
-# The numbers of the lesson's picture, in which the second tile raises the maximum from 3 to 5:
+# Here are the numbers of the lesson's picture, in which the second tile raises the maximum from 3 to 5:
 
 # %%
 m, total, a = torch.tensor([[-math.inf]]), torch.zeros(1, 1), torch.zeros(1, 1)
@@ -385,7 +385,7 @@ torch.testing.assert_close(all_at_once(*inputs), forgetting_attention(*inputs))
 # (solution-two-sided-features)=
 # ## Linear attention with features on both sides
 #
-# Stay with logarithms as long as you can. The number subtracted from the keys may differ from feature to feature, if it is added to the queries' features. The number
+# Stay with logarithms as long as you can. The number subtracted from the keys may differ from feature to feature, as long as it is added to the queries' features. The number
 # subtracted from the queries may differ only from query to query, and then it cancels in the quotient. So do $|q|^2 / 2$ and the factor
 # $1 / \sqrt{2m}$.
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 8
 #
-# To the exercises of [Text classification](../08_text_classification.ipynb), then to those of its [deeper page](../deeper/08_text_classification.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
+# First come the solutions for [Text classification](../08_text_classification.ipynb), then those for its [deeper page](../deeper/08_text_classification.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
