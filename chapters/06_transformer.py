@@ -148,7 +148,7 @@ observe(
 # %% [markdown]
 # Every layer adds to the stream, so each one reads larger numbers than the last. The cure: each reads a normalised copy.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm comes before every layer, and another after each last block.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm comes before every layer, and another after each stack's last block.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
 towers("norms")
 plt.show()
 
@@ -302,7 +302,7 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So a third sublayer comes between its self-attention and its feed-forward layer: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
@@ -446,7 +446,7 @@ class Transformer(nn.Module):
 #
 # Once the model is trained, there is no true word to feed it. So it reads back its own: it takes the most probable next word, appends it, and asks again. A model that does so is **autoregressive**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second BOS 我 lead to 爱, then BOS 我 爱 to 深度, BOS 我 爱 深度 to 学习, and in the last line BOS and all four words lead to EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all the words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second BOS 我 lead to 爱, then BOS 我 爱 to 深度, BOS 我 爱 深度 to 学习, and in the last line BOS and all four words lead to EOS."}}
 mechanisms.ticking([*hanzi, "EOS"])
 plt.show()
 
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and digits both made equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and in copying digits both made equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -783,10 +783,10 @@ observe("Your model writes: {written}.", written=written, holds=translator_right
 # %% [markdown]
 # ## Where it breaks
 #
-# *1 minute.* Every position attends to every other, so twice the length means four times as many pairs. We count the operations in a training step of one encoder block.
+# *1 minute.* Every position attends to every other, so twice the length means four times as many pairs.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs is most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs is most of the work: operations in a training step of one encoder block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
 counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}
@@ -805,7 +805,7 @@ observe(
 )
 
 # %% [markdown]
-# For a sentence that hardly matters. For a book of 100,000 words, each head of each block would compare ten billion pairs.
+# For a sentence, that hardly matters. For a book of 100,000 words, each head of each block would compare ten billion pairs.
 
 # %% [markdown]
 # ## What we found
@@ -881,7 +881,7 @@ check("unscaled_embedding", my_ratio)
 #
 # *Core, 5 minutes.* An encoder has 12 pre-norm blocks. The numbers in its input have standard deviation 1. Suppose that each sublayer's output has standard deviation 1, too, and is
 # independent of everything else. What is the standard deviation of the numbers that leave the last block, **before** the last norm? How much of
-# it comes from the last sublayer?
+# its square, the variance, comes from the last sublayer?
 # ([Solution](solutions/06_transformer.ipynb#solution-pre-norm-deviation))
 # ```
 

@@ -17,7 +17,7 @@
 # - compute the size of a cache for any model,
 # - compute an exact softmax tile by tile,
 # - draw the mask of a window, and say how far information travels through blocks,
-# - count the cost of attention, and say from which length on it matters,
+# - count the cost of attention, and say from what length on it matters,
 # - say what a window can't recall.
 #
 # It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). It takes 55 minutes to read and half an hour to write three
@@ -267,7 +267,7 @@ observe(
 #
 # ### Tiles: the same softmax without the map
 #
-# *24 minutes, 12 of them yours.* Where all queries come at once, attention computes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide and has a causal mask.
+# *24 minutes, 12 of them yours.* Where all queries come at once, attention computes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch holds at once. Our head is 64 wide and has a causal mask.
 
 
 # %%
@@ -281,7 +281,7 @@ def cost(form, T):
 lengths = [128, 256, 512, 1024, 2048]
 operations, held = zip(*(cost(all_scores, T) for T in lengths))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length costs four times as much: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises by a factor of four from a length to its double."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length quadruples the cost: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises by a factor of four from a length to its double."}}
 counted = {"million operations": operations, "megabytes at once": held}
 lines = {name: [number / 1e6 for number in row] for name, row in counted.items()}
 by_length(lines, lengths, "positions", "")
@@ -296,7 +296,7 @@ observe(
 )
 
 # %% [markdown]
-# The memory is the waste here: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: the sum can be accumulated as the scores pass by, one **tile** of them at a time
+# The waste here is memory: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: the sum can be accumulated as the scores pass by, one **tile** of them at a time
 # {cite}`milakov2018online`. For each query, keep the largest score so far, $m$; the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with each term multiplied by its value. (Subtracting the maximum keeps the exponentials from overflowing.) When a tile raises
 # the maximum to $m'$, the old sums are too large by a factor of $e^{m' - m}$:
 #
@@ -343,7 +343,7 @@ take_in = check("online_softmax", take_in)
 check.show_reference("online_softmax")
 
 # %% [markdown]
-# With it, the writer can attend in tiles.
+# With this function, the writer can attend in tiles.
 
 
 # %%
@@ -555,7 +555,7 @@ observe(
 #
 # *1 minute.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all of it: the share that the last few characters get, by their number; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all of it: the share that the last 1 to 192 characters get; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -611,7 +611,7 @@ found = {
 by_distance = [sum(rings) / 3 for rings in zip(*found["window of 16"])]
 answers = ["16 positions", "32 positions", "all 128"]
 guess(
-    "Two blocks with a window of 16 reach 32 positions. Up to which distance do they find the answer?",
+    "Two blocks with a window of 16 reach 32 positions. Up to what distance do they find the answer?",
     answers,
     right=answers[0 if by_distance[1] < 0.5 else 1],
     because=f"At 1 to 16 positions they answer {by_distance[0]:.0%} of the questions correctly, at 17 to 32 only {by_distance[1]:.0%}. Guessing would get one in eight.",
@@ -698,7 +698,7 @@ check("cache_size", my_gib)
 # ```{exercise} Predict: when do attention's pairs dominate the cost?
 # :label: exercise-cost-of-pairs
 #
-# *Warm-up, 6 minutes.* An encoder block is 512 wide. It has 8 heads, four projections, and a feed-forward layer with 2048 hidden units. At which
+# *Warm-up, 6 minutes.* An encoder block is 512 wide. It has 8 heads, four projections, and a feed-forward layer with 2048 hidden units. At what
 # length $T$ do the pairs, that is, the scores and the averages of values, need as many multiply–adds as **all the rest** of the block? Ignore biases and everything that is not a matrix product.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cost-of-pairs))
 # ```
@@ -762,7 +762,7 @@ points = {
     "compute the size of a cache for any model": "cache_size",
     "compute an exact softmax tile by tile": "online_softmax running_maximum",
     "draw the mask of a window, and say how far information travels through blocks": "window dilated_window",
-    "count the cost of attention, and say from which length on it matters": "cost_of_pairs",
+    "count the cost of attention, and say from what length on it matters": "cost_of_pairs",
     "say what a window can't recall": "window_recall",
 }
 checklist({point: ids.split() for point, ids in points.items()})

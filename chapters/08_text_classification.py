@@ -117,7 +117,7 @@ of_bag = by_kind(bag.predict(task.validation.texts))
 
 # %% tags=["evidence"]
 observe(
-    "It classifies {all:.0%} of 1,000 new reviews correctly; a coin would manage 50%. It gets {plain:.0%} of the plain ones right, but only {negation:.0%} of those with a single opinion and a *not* or *never*.",
+    "The bag classifies {all:.0%} of 1,000 new reviews correctly; a coin would manage 50%. It gets {plain:.0%} of the plain ones right, but only {negation:.0%} of those with a single opinion and a *not* or *never*.",
     **{kind: of_bag[kind] for kind in ("all", "plain", "negation")},
     holds=of_bag["all"] < 0.75 and of_bag["negation"] < 0.4 < 0.8 < of_bag["plain"],
 )
@@ -155,7 +155,7 @@ observe(
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
 # 3. **Pooling** turns many vectors into one. *Where* something was is forgotten.
-# 4. The answer is one of a few classes. How sure the model was is mostly forgotten, too. ([Can its confidence be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
+# 4. The answer is one of a few classes. The model's confidence is mostly forgotten, too. ([Can it be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
@@ -308,7 +308,7 @@ observe(
 #
 # and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`; its 1s are scikit-learn's. Logistic regression then learns a weight for each $x_i$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great; below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
 plt.show()
 
@@ -325,7 +325,7 @@ guess(
 )
 
 # %% [markdown]
-# So our bag has two faults: it is blind to order, and it can only *add*. Even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, but no layer can bring back what the bag has lost. How much order is needed? We count the same for **windows** of a few words, which is all that one of Day 1's convolutions can see.
+# So our bag has two faults: it is blind to order, and it can only *add*. Even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, but no layer can bring back what the bag has lost. How much order is needed? We compute the same ceiling for **windows** of a few words, which is all that one of Day 1's convolutions can see.
 
 # %%
 shares = {"trained bag": of_bag["all"], "any bag": most}
@@ -345,7 +345,7 @@ plt.show()
 #
 # ### Padding: many texts in a batch
 #
-# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch.
+# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. Less of it is needed if texts of similar length share a batch.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
@@ -531,7 +531,7 @@ print("the logits agree with nn.TransformerEncoder, averaged text by text: ten d
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A grammar is tidy; people aren't. Now the sentences are ones that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`. Which library is this one from?
+# *5 minutes.* A grammar is tidy; people aren't. From now on we read sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`.
 
 # %% tags=["view"]
 (heard,) = [said for said in real.train if "fanbelts" in said.words]
@@ -574,7 +574,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, the best chosen on the validation set, with few examples and with many, then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, with few examples and with many: four settings each, the best chosen on the validation set and then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -739,7 +739,7 @@ guess(
     because=f"It finds one in {share[worst]:.0%} of the reviews. A word picked at random decides in {share['chance']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: in how many of 100 reviews the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: share of the reviews in which the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
 assert max(ways, key=share.get) == "leave-one-out" and share["attention"] > 0.75
 named = {way.replace("layer", "block"): found for way, found in highest.items()}
 bars({way: [100 * one for one in found] for way, found in named.items()}, "found (%)")
