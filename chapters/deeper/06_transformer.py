@@ -797,7 +797,7 @@ observe(
 )
 
 # %% [markdown]
-# A model has seen only the beginning of its sinusoids. A little further on it does better than with learned positions; twice as far, it fails. In copying, having no positions at all beats all of them, though within the training lengths it is worst. Perhaps such a model looks for the symbol that came after this one in the source, and for that it needs no positions.
+# A model has seen only the beginning of its sinusoids. A little further on it does better than with learned positions; twice as far, it fails. In copying, having no positions at all beats every kind of position, though within the training lengths it is worst. Perhaps such a model looks for the symbol that came after this one in the source, and for that it needs no positions.
 
 # %% [markdown]
 # ## How far back can a Transformer look?
@@ -920,7 +920,7 @@ observe(
 )
 
 # %% [markdown]
-# Why the Transformer has more trouble with unseen formats, and whether the architecture is the reason at all, was not measured. On unseen structures, its own seeds lie several points apart.
+# Why the Transformer has more trouble with unseen formats, and whether the architecture is the reason at all, was not measured. On unseen structures, the Transformer's own seeds lie several points apart.
 
 # %% [markdown]
 # ## Encoder-only and decoder-only: three models from the same blocks?

@@ -449,7 +449,7 @@ patterns({option: counted(*option) for option in options})
 show_source(efficient.Linformer)
 
 # %% [markdown]
-# Why should that be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** is the number of rows from which all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
+# Why should so few keys be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** is the number of rows from which all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
 # $(m, T)$. If only a few of its singular values are large, such a product approximates it well. (Day 2 used the largest singular value, which says how far a matrix can stretch a vector.) For a trained model, the paper plots what share of their sum the largest ones make up. We do the same, and add an untrained model.
 
 
@@ -1074,7 +1074,7 @@ recall = {name: over_seeds("right", name, "recall") for name in METHODS}
 assert recall["linear"][1] > 0.8 and recall["linformer"][2] < 0.3
 
 # %% [markdown]
-# So linear attention can recall. It learns later than full attention, and after 150 steps we would have said that it can't. And the patterns? A question can be answered if the query sees the key that it needs. Otherwise the model can only guess one of eight values. How many answers should then be correct?
+# So linear attention can recall. It learns to do so later than full attention, and after 150 steps we would have said that it can't. And the patterns? A question can be answered if the query sees the key that it needs. Otherwise the model can only guess one of eight values. How many answers should then be correct?
 
 # %% tags=["evidence"]
 masks = {

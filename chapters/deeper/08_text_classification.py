@@ -120,7 +120,7 @@ for word in distinct:
         touched[min(found)] += 1
         word = replace_pair(word, merges[min(found)], 256 + min(found))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A merge touches only a few of the distinct words that the loop walks through: numbers of words for 4,000 merges from the book's English text.", "name": "fig-touched"}, "image": {"alt": "Words, on a logarithmic axis, over the number of the merge from 1 to 4,000. A flat line near 6,000 stands for all distinct words. Below it a ragged curve begins at some hundreds, falls to about ten within the first 500 merges and to one or two at the end."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A merge touches only a few of the distinct words that the loop walks through: number of words for each of 4,000 merges, learned from the book's English text.", "name": "fig-touched"}, "image": {"alt": "Words, on a logarithmic axis, over the number of the merge from 1 to 4,000. A flat line near 6,000 stands for all distinct words. Below it a ragged curve begins at a few hundred, falls to about ten within the first 500 merges and to one or two at the end."}}
 by_merge = [touched[number] for number in range(len(merges))]
 numbers = range(1, len(merges) + 1)
 every = [len(distinct)] * len(merges)
@@ -190,7 +190,7 @@ observe(
 # (deeper-subword-length)=
 # ## What do subwords do to length, and to names?
 #
-# *5 minutes.* Each merge makes texts shorter and the vocabulary longer. How much shorter, and for which words? We encode the held-out docstrings with the first merges of our 4,000,
+# *5 minutes.* Each merge makes texts shorter and the vocabulary longer. How much shorter, and for which words? We encode the held-out docstrings with more and more of our 4,000 merges,
 # and look at plain words and at names separately. A name here is a word with an underscore, or with a capital after its first letter, such as `n_estimators` or
 # `LogisticRegression`.
 
@@ -579,7 +579,7 @@ claim(
 )
 
 # %% [markdown]
-# In new modules of the libraries few words are new, and splitting them neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while subwords such as endings give a language away. Characters do that as well. But they make a sentence several times as long, and in the same number of steps the model learns little from it.
+# In new modules of the libraries few words are new, and splitting them neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while subwords such as endings give a language away. Characters do that as well. But they make a sentence several times as long, and in the same number of steps the model learns little from them.
 
 # %% [markdown]
 # (deeper-pooling)=
@@ -652,7 +652,7 @@ claim(
 show_source(classification.gradient_times_input)
 show_source(classification.attention_rollout)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient × input fails in the Transformer with the mean, and works in the BiLSTM: in how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient × input fails in the Transformer with the mean, and works in the BiLSTM: share of the reviews in which the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
 marked = experiments.load("decided")
 axes = plt.subplots(1, 3, figsize=(9.5, 3.6))[1]
 found = {}

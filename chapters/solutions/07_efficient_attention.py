@@ -365,7 +365,7 @@ check("retention", forgetting_attention)
 
 
 # %% [markdown]
-# All pairs at once, retention is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
+# With all pairs at once, retention is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
 # $\gamma^{-s}$ to the keys, so that no matrix of shades is needed. But $\gamma^{-s}$ overflows: for $\gamma = 0.5$, even in double precision after 1023 positions.
 
 
