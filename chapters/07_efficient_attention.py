@@ -17,7 +17,7 @@
 # - compute the size of a cache for any model,
 # - compute an exact softmax tile by tile,
 # - draw the mask of a window, and say how far information travels through blocks,
-# - count the cost of attention, and say from what length on it matters,
+# - count the cost of attention, and say at which length it dominates,
 # - say what a window can't recall.
 #
 # It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). It takes 55 minutes to read and half an hour to write three
@@ -698,7 +698,7 @@ check("cache_size", my_gib)
 # ```{exercise} Predict: when do attention's pairs dominate the cost?
 # :label: exercise-cost-of-pairs
 #
-# *Warm-up, 6 minutes.* An encoder block is 512 wide. It has 8 heads, four projections, and a feed-forward layer with 2048 hidden units. At what
+# *Warm-up, 6 minutes.* An encoder block is 512 wide. It has 8 heads, four projections, and a feed-forward layer with 2048 hidden units. At which
 # length $T$ do the pairs, that is, the scores and the averages of values, need as many multiply–adds as **all the rest** of the block? Ignore biases and everything that is not a matrix product.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cost-of-pairs))
 # ```
@@ -762,7 +762,7 @@ points = {
     "compute the size of a cache for any model": "cache_size",
     "compute an exact softmax tile by tile": "online_softmax running_maximum",
     "draw the mask of a window, and say how far information travels through blocks": "window dilated_window",
-    "count the cost of attention, and say from what length on it matters": "cost_of_pairs",
+    "count the cost of attention, and say at which length it dominates": "cost_of_pairs",
     "say what a window can't recall": "window_recall",
 }
 checklist({point: ids.split() for point, ids in points.items()})

@@ -935,7 +935,7 @@ show_source(transformer.EncoderOnly)
 show_source(transformer.DecoderOnly)
 
 # %% [markdown]
-# The encoder's task is to tell which of twelve languages a word is from. The words are Day 3's: names of months, languages and countries.
+# The encoder should tell which of twelve languages a word is from. The words are Day 3's: names of months, languages and countries.
 
 # %%
 train_words, _, test_words = dates.language_words()
@@ -957,7 +957,7 @@ optimiser, schedule = rise_and_fall(linguist, 6e-3, 4 * len(batches))
 _ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=4, schedule=schedule)
 
 # %% [markdown]
-# The decoder's task is to continue an English sentence. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
+# The decoder should continue an English sentence. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
 
 # %%
 task = ShortTask(12_000)

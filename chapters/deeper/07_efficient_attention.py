@@ -1013,7 +1013,7 @@ show_source(efficient.use_form)
 # %% tags=["evidence"]
 now, stored = experiments.live("efficient_quality", method="window", task="recall", seed=0)
 observe(
-    "If the answer is up to 16 positions away, {near:.0%} of the questions are answered correctly; from 97 positions on, {far:.0%} are. Of all questions it is {all:.1%}, and in the stored run {stored:.1%}.",
+    "If the answer is up to 16 positions away, {near:.0%} of the questions are answered correctly; from 97 positions on, {far:.0%} are. Altogether it is {all:.1%}, and in the stored run {stored:.1%}.",
     near=now["right by distance"][0],
     far=now["right by distance"][-1],
     all=now["right"],
