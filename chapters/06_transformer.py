@@ -103,13 +103,13 @@ observe(
 # self-attention. The desk is a small network, identical at every position: the **feed-forward layer**.
 #
 # No one tears up their notes. Whatever comes of a meeting or an hour at the desk is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
-# all layers as the **residual stream**, and each layer reads a copy and adds a little.
+# all layers as the **residual stream**, and each layer reads a copy of it and adds a little.
 #
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
 # Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up when we build it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from the bottom up: the words I love deep learning; embeddings and positions; then, L times, norm and self-attention, norm and feed-forward; a last norm; and on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from the bottom up: BOS 我 爱 深度 学习; embeddings and positions; then, L times, norm and causal self-attention, norm and cross-attention, norm and feed-forward; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
 
 
@@ -125,7 +125,7 @@ plt.show()
 #
 # ### Layer norm: one size
 #
-# *10 minutes, 6 of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add the output of each to the stream.
+# *10 minutes, 6 of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add each output to the stream.
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Without norms the stream grows with depth, and its gradient grows far more: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
@@ -174,7 +174,7 @@ guess(
     because="Mean 3 and standard deviation 2, or mean 30 and standard deviation 20: both become −1, −1, 1, 1.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm brings small and large rows to the same size: an example without gain and bias. Each row is one position, and has its own mean and standard deviation.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables of three rows, I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are subtracted. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm brings small and large rows to the same size: an example without gain and bias. Each row is one position, and has its own mean and standard deviation.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables with three rows, for I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are subtracted. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
 positions = {"I": [1.0, 1, 5, 5], "love": [10.0, 10, 50, 50], "deep": [7.0, 9, 9, 7]}
 x = torch.tensor(list(positions.values()))  # (n, 4)
 centred = x - x.mean(dim=1, keepdim=True)
@@ -272,9 +272,9 @@ plt.show()
 # \end{aligned}
 # $$ (eq-residual)
 #
-# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([both in a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
+# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 (12 numbers per head) and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 (12 numbers per head) and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leads to norm, B T D; above it are q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leads to norm, B T D; above it are W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
@@ -305,7 +305,7 @@ check.show_reference("block")
 # *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So a third sublayer comes between its self-attention and its feed-forward layer: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed in the encoder: self-attention, with a full grid of four by four. Framed in the decoder: causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four; the keys and values of the encoder's output lead into it."}}
 towers("self-attention", "cross-attention")
 plt.show()
 
@@ -446,7 +446,7 @@ class Transformer(nn.Module):
 #
 # Once the model is trained, there is no true word to feed it. So it reads back its own: it takes the most probable next word, appends it, and asks again. A model that does so is **autoregressive**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all the words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second BOS 我 lead to 爱, then BOS 我 爱 to 深度, BOS 我 爱 深度 to 学习, and in the last line BOS and all four words lead to EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all the words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second, BOS 我 leads to 爱; in the third, BOS 我 爱 to 深度; in the fourth, BOS 我 爱 深度 to 学习; and in the last, BOS and all four words lead to EOS."}}
 mechanisms.ticking([*hanzi, "EOS"])
 plt.show()
 
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and in copying digits both made equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and in copying digits both made equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -752,7 +752,7 @@ guess(
     because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks; with the sum alone it rises from sixteen on; the other two stay level. Right: the two lines with sums are as on the left; the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
 for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
@@ -901,7 +901,7 @@ check("pre_norm_deviation", my_deviation)
 # y = g \odot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}} .
 # $$
 #
-# Write it with sums and roots. For which $x$ does layer norm, without its bias, return the same?
+# Compute it from sums and square roots. For which $x$ does layer norm, without its bias, return the same?
 # ([Solution](solutions/06_transformer.ipynb#solution-rms-norm))
 # ```
 

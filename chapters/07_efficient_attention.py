@@ -281,7 +281,7 @@ def cost(form, T):
 lengths = [128, 256, 512, 1024, 2048]
 operations, held = zip(*(cost(all_scores, T) for T in lengths))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length quadruples the cost: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises by a factor of four from a length to its double."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length quadruples the cost: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises fourfold when the length doubles."}}
 counted = {"million operations": operations, "megabytes at once": held}
 lines = {name: [number / 1e6 for number in row] for name, row in counted.items()}
 by_length(lines, lengths, "positions", "")
@@ -310,7 +310,7 @@ observe(
 #
 # After the last tile, the context is $a / \ell$. Nothing is approximated.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The second tile raises the maximum from 3 to 5, so the sums so far shrink by a factor of $e^{-2}$: one query, four scores in two tiles.", "name": "fig-online"}, "image": {"alt": "Tile 1 has the scores 1, 3 and the values 4, 0; below it m is 3, the sum 1.14, a 0.54. An arrow, times 0.14, leads to what is kept after tile 2, with the scores 2, 5 and the values 8, 2: m is 5, the sum 1.2, a 2.47. An arrow leads to the context, 2.05."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The second tile raises the maximum from 3 to 5, so the sums so far shrink by a factor of $e^{-2}$: one query, four scores in two tiles.", "name": "fig-online"}, "image": {"alt": "Tile 1 has the scores 1, 3 and the values 4, 0; below it m is 3, the sum is 1.14 and a is 0.54. An arrow, times 0.14, leads to what is kept after tile 2, with the scores 2, 5 and the values 8, 2: m is 5, the sum is 1.2 and a is 2.47. An arrow leads to the context, 2.05."}}
 mechanisms.online(torch.tensor([1.0, 3, 2, 5]), torch.tensor([4.0, 0, 8, 2]), 2)
 plt.show()
 
@@ -388,7 +388,7 @@ guess(
     because=f"{held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, which is {share:.1%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: the most bytes that one head holds at once, at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's hardly show, at a few."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: the most bytes that one head holds at once, at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's, at a few megabytes, hardly show."}}
 bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
@@ -408,7 +408,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-window)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a window of 2, each letter sees itself and the two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and columns, the letters of matrices. Ticks are on the diagonal and in the two cells left of it. The row of the seventh letter, e, is framed: it sees i, c and e."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a window of 2, each letter sees itself and the two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and eight columns, labelled with the letters of matrices. There are ticks on the diagonal and in the two cells to its left. The row of the seventh letter, e, is framed: it sees i, c and e."}}
 mechanisms.window(efficient.window_mask(8, 2, is_causal=True))
 plt.show()
 
@@ -525,7 +525,7 @@ stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve before training starts about twice as far above 1 as the one after it; from 64 characters on, both are close to 1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and raises it even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve before training starts about twice as far above 1 as the one after it; from 64 characters on, both are close to 1."}}
 def relative(when, w):
     """Perplexities under a window over those with all pairs, by seed."""
     return [a / b for a, b in zip(*(stored.column(when, window=size) for size in (w, 0)))]
@@ -581,7 +581,7 @@ observe(
 live_race("documentation", beginning=start)
 
 # %% [markdown]
-# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, add beginnings of your own to the list.
+# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, add your own beginnings to the list.
 
 # %%
 beginnings = [start, "If the matrix is sparse, "]

@@ -170,7 +170,7 @@ plt.show()
 #
 # Words are good enough for the reviews, whose grammar uses only a few of them. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece is below its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” three times. As characters it is 15 cells; as words it is three, of which unfunny is hatched; as subwords it is five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
 rows = {"characters": list(example), "words": example.split(), "subwords": subwords}
 mechanisms.cuts(example, rows, unknown={"unfunny"})
@@ -332,7 +332,7 @@ shares = {"trained bag": of_bag["all"], "any bag": most}
 for size in (2, 3, 4):
     shares[f"windows of {size}"] = reviews.ceiling(reviews.windows(size))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "No bag can tell all reviews apart; windows of four words can. Shares classified correctly: the first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "No bag can tell all reviews apart; windows of four words can. Shares classified correctly: the first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, and that of windows of four 100 percent."}}
 ax = bars({name: 100 * share for name, share in shares.items()}, "correct (%)")
 ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
@@ -347,7 +347,7 @@ plt.show()
 #
 # *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. Less of it is needed if texts of similar length share a batch.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns, each with four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
@@ -358,7 +358,7 @@ plt.show()
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
 # $$ (eq-masked-mean)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A mean over all positions dilutes the short text. Left: two texts, with words as columns and padding untinted. Middle: the mean over the real words. Right: the mean over all positions.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two untinted ones 1 0; the mean over the real word is 4 2, that over all positions 2 0.67, with a note: diluted."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A mean over all positions dilutes the short text. Left: two texts, with words as columns and padding untinted. Middle: the mean over the real words. Right: the mean over all positions.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, the text “not so good”: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, the text “great”: one column 4 2 and two untinted ones 1 0; the mean over the real word is 4 2, that over all positions 2 0.67, with a note: diluted."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -781,7 +781,7 @@ observe("It takes this for {library}, and is {p:.0%} sure.", library=library, p=
 #
 # It also has little to learn from. Someone has to label each text, and that one label is all the network gets.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one, arrows from all words lead to one box, bad. In the lower one, an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
 ax = sheet(8.0)
 verdict = box(ax, (6.6, 0.2), "bad", (2.4, 0.85), role="key")
 for i, (word, following) in enumerate(zip(sentence, [*sentence[1:], "."])):
