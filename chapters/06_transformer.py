@@ -358,7 +358,7 @@ target, _ = pad([[*ids, EOS] for ids in task.target(chinese)])  # (B, T)
 read = shift(target)  # BOS, then the target without its last word
 
 # %% [markdown]
-# Day 4's `shift` did just that. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful.
+# That is Day 4's `shift`. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful.
 
 # %% [markdown]
 # **Enough for tonight?** This is a good place to stop: all the parts are built.
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and in copying digits both made equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"

@@ -518,7 +518,7 @@ observe(
 )
 
 # %% [markdown]
-# What are distant pairs worth, then? A stored experiment trained the writer further, for equally many steps, under six windows and with all pairs, three times each. Even with all pairs, the extra training makes the writer a little worse. So each window is compared with all pairs at the same stage.
+# What are distant pairs worth, then? A stored experiment trained the writer further, for equally many steps, with six windows and with all pairs, three times each. Even with all pairs, the extra training makes the writer a little worse. So each window is compared with all pairs at the same stage.
 
 # %%
 stored = experiments.load("writer_windows")
@@ -768,7 +768,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** the parts are put to use. You have written everything that a network needs to read, translate and write, and you know what it costs. [Day 8](08_text_classification.ipynb) gives a network sentences that people wrote, and asks: what is this about, and which words decide it?
+# **Tomorrow** we put the parts to use. You have written everything that a network needs to read, translate and write, and you know what it costs. [Day 8](08_text_classification.ipynb) gives a network sentences that people wrote, and asks: what is this about, and which words decide it?
 
 # %% [markdown]
 # ## Further reading

@@ -157,7 +157,7 @@ observe(
 # 3. **Pooling** turns many vectors into one. *Where* something was is forgotten.
 # 4. The answer is one of a few classes. The model's confidence is mostly forgotten, too. ([Can it be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, “the plot was not good but the music was great”; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, “it is good”. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -308,7 +308,7 @@ observe(
 #
 # and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`; its 1s are scikit-learn's. Logistic regression then learns a weight for each $x_i$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great; below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of “the plot was not good but the music was great”; below, those of “the plot was good but the music was not great”. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
 plt.show()
 
@@ -358,7 +358,7 @@ plt.show()
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
 # $$ (eq-masked-mean)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A mean over all positions dilutes the short text. Left: two texts, with words as columns and padding untinted. Middle: the mean over the real words. Right: the mean over all positions.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, the text “not so good”: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, the text “great”: one column 4 2 and two untinted ones 1 0; the mean over the real word is 4 2, that over all positions 2 0.67, with a note: diluted."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A mean over all positions dilutes the short text. Left: two texts, with words as columns and padding untinted. Middle: the mean over the real words. Right: the mean over all positions.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, the text “not so good”: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, which is the same on both sides. Below, the text “great”: one column 4 2 and two untinted ones 1 0; the mean over the real word is 4 2, that over all positions 2 0.67, with a note: diluted."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -576,7 +576,7 @@ observe(
 # %% [markdown]
 # The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, with few examples and with many: four settings each, the best chosen on the validation set and then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
 n_train = stored.parameters["n_train"]
 called = {"bag": "bag of words", "reader": "Transformer"}
@@ -650,7 +650,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number tells how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number tells how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence “the music was not great”. In the first, nothing is struck out, and the judge says 1. In each of the others one word is struck out: without “the”, “music” or “was” it still says 1, a score of 0; without “not” it says −1, a score of 2; without “great” it says 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -781,7 +781,7 @@ observe("It takes this for {library}, and is {p:.0%} sure.", library=library, p=
 #
 # It also has little to learn from. Someone has to label each text, and that one label is all the network gets.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one, arrows from all words lead to one box, bad. In the lower one, an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words “the music was not great”. In the upper one, arrows from all words lead to one box, bad. In the lower one, an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
 ax = sheet(8.0)
 verdict = box(ax, (6.6, 0.2), "bad", (2.4, 0.85), role="key")
 for i, (word, following) in enumerate(zip(sentence, [*sentence[1:], "."])):

@@ -659,7 +659,7 @@ table(rows, ["change", "table of words, times", "blocks, times"])
 # %% tags=["evidence"]
 claim(
     "tr-9",
-    "Yes, if blocks or words are added: doubling them makes {blocks:.2f} and {words:.2f} times their parameters. Doubling the width makes {width:.2f} times the blocks'.",
+    "Yes, if blocks or words are added: doubling them multiplies their parameters by {blocks:.2f} and {words:.2f}. Doubling the width multiplies the blocks' by {width:.2f}.",
     blocks=times["12 blocks instead of 6"][1],
     words=times["twice the vocabulary"][0],
     width=times["twice the width"][1],
@@ -837,7 +837,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-10b",
-    "No: a GRU recalls the first of 100 in {bare:.0%}, with open gates in {gates:.0%}; an RNN trained on mixed lengths, of 1,024 in {taught:.0%}.",
+    "No: a GRU with open gates recalls the first of 100 in {gates:.0%} (without: {bare:.0%}); an RNN trained on mixed lengths, of 1,024 in {taught:.0%}.",
     bare=at_100["GRU"][0],
     gates=at_100["GRU, keeping"][0],
     taught=mixed.spread("test", model="RNN", length=1024)[0],
