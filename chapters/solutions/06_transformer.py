@@ -198,7 +198,7 @@ def loss_on_digits(model: DecoderOnly, is_causal: bool, seed: int) -> torch.Tens
 
 
 # %% [markdown]
-# The last position is left out: the digit that it has to predict is not in the input, so it couldn't be read off.
+# The last position is left out: the digit that it has to predict is not in the input, so it can't be read off.
 
 # %%
 torch.manual_seed(0)
@@ -254,7 +254,7 @@ check("shifted_target", shifted)
 # ## Sinusoids as they were run
 #
 # Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. The angles deserve double precision:
-# single precision keeps few decimals of a large one.
+# single precision keeps few decimals of a large angle.
 
 
 # %%
@@ -314,7 +314,7 @@ check("sandwich_norm", sandwich)
 # (solution-swiglu)=
 # ## SwiGLU
 #
-# One product goes through SiLU, the other doesn't.
+# One product goes through SiLU; the other doesn't.
 
 
 # %%

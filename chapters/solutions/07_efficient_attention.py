@@ -406,8 +406,8 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
 check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
-# What is gained by using both directions? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
-# by a factor of $1 - e^{-|x + y|^2}$ (its lemma 2). We estimate it for vectors of several lengths.
+# What is gained by using both directions? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ is
+# multiplied by $1 - e^{-|x + y|^2}$ (its lemma 2). We estimate it for vectors of several lengths.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -457,7 +457,7 @@ check("online_entropy", entropy)
 # (solution-cached-attention)=
 # ## Attention that goes on from a cache
 #
-# The new symbols have the positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys, the last one sees all, so the mask's diagonal starts
+# The new symbols have the positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys and the last one sees all, so the mask's diagonal starts
 # after the keys that are held. `causal_mask(T, S + T)` draws this mask.
 
 

@@ -155,7 +155,7 @@ check("calibration_error", calibration_error)
 #
 # Subtract the old pairs of a word and add its new ones: where nothing was merged, both are the same and the change is 0. That
 # needs no thought about which tokens are next to each other, and it is correct where two merges meet. With an index of the words that contain a
-# pair, it is all that a merge costs.
+# pair, this is all that a merge costs.
 
 
 # %%
