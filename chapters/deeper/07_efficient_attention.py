@@ -266,7 +266,7 @@ observe(
 of_block, of_gru = of_layer["encoder block", "work"], of_layer["GRU", "work"]
 claim(
     "eff-3a",
-    "Yes, if the text is long: a block's work grows as the length to the power {early:.2f} near 100 positions, {late:.2f} near 3,000; a GRU's, {gru:.2f}.",
+    "Yes, if texts are long: a block's work grows as the length to the power {early:.2f} near 100 positions, {late:.2f} near 3,000; a GRU's, {gru:.2f}.",
     early=exponent(STEPS[2:4], of_block[2:4]),
     late=exponent(STEPS[-2:], of_block[-2:]),
     gru=exponent(STEPS[-2:], of_gru[-2:]),
