@@ -132,7 +132,7 @@ plt.show()
 depths = [1, 2, 4, 8, 16, 32, 64]
 grown = stacks.sizes("sum alone", depths)  # (3, depths, 2)
 lines = {name: (depths, grown[..., i]) for i, name in enumerate(("stream", "gradient"))}
-curves(lines, "blocks", "size, times that of one", logx=True, logy=True)
+curves(lines, "blocks", "size, relative to one block", logx=True, logy=True)
 plt.xticks(depths, depths)
 plt.show()
 
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both had three seeds and about the same size. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both were about the same size and had three seeds. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -754,7 +754,7 @@ guess(
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks; with the sum alone it rises from sixteen on; the other two stay level. Right: the two lines with sums are as on the left; the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
-for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
+for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "the part that differs"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
     curves(lines, "blocks", "" if i else "size of the gradient", logx=True, logy=True, ax=ax)
     ax.set(title=title, xticks=heights, xticklabels=heights)

@@ -477,7 +477,7 @@ verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).so
 
 # %% tags=["evidence"]
 observe(
-    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second {second:.1%}.",
+    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second one of {second:.1%}.",
     all=of_reader["all"],
     bag=most,
     first=verdicts[0].item(),

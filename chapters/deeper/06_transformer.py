@@ -616,7 +616,7 @@ counted = {
 }
 table(
     [[name, f"{count:,}", said] for (name, count), said in zip(counted.items(), ("65", "", "213"))],
-    ["model", "parameters", "the paper says, million"],
+    ["model", "parameters", "the paper says (millions)"],
 )
 
 # %% [markdown]
@@ -651,7 +651,7 @@ for name, choices in changed.items():
     words = choices["vocab_size"] * choices.get("d_model", 512)
     times[name] = words / (V * 512), (n_parameters(**choices) - words) / (base - V * 512)
 rows = [[name, *(f"{factor:.2f}" for factor in both)] for name, both in times.items()]
-table(rows, ["change", "table of words, times", "blocks, times"])
+table(rows, ["change", "embedding table, times", "blocks, times"])
 
 # %% [markdown]
 # (claim-tr-9)=

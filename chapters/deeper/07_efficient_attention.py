@@ -940,7 +940,7 @@ held = {n: cache_bytes(n) for n in (8, 2, 1)}
 kinds = {8: "multi-head", 2: "grouped-query", 1: "multi-query"}
 table(
     [[kinds[n], n, f"{size:,}"] for n, size in held.items()],
-    ["attention", "heads of keys", "bytes a layer"],
+    ["attention", "heads of keys", "bytes per layer"],
 )
 
 # %% [markdown]
