@@ -279,7 +279,7 @@ mechanisms.shapes()
 plt.show()
 
 # %% [markdown]
-# We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so one more norm follows the last block.
+# We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so another norm follows the last block.
 #
 # ```{exercise} A Transformer block
 # :label: exercise-block
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, the words still queue.) Is the Transformer also the better model? In stored experiments both were about the same size and had three seeds. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments both were about the same size and had three seeds. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -699,7 +699,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the blocks, and try other temperatures (Day 2).
+# No one told the heads what to do. And attention weights are only half the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the blocks, and try other temperatures (Day 2).
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
