@@ -73,7 +73,7 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with four learning rates and three seeds each. We take the best rate.
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs at four learning rates, with three seeds each, and we take the best rate.
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -102,14 +102,14 @@ observe(
 # *2 minutes.* Picture a team writing a report. They alternate between two activities. In a **meeting**, everyone hears what the others have found. Then they go back to their **desks** and think alone. The meeting is
 # self-attention. The desk is a small network, identical at every position: the **feed-forward layer**.
 #
-# No one tears up their notes. Whatever a meeting or an hour at the desk brings is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
-# all layers as the **residual stream**, and each layer reads a copy and adds a little.
+# No one tears up their notes. Whatever comes of a meeting or an hour at the desk is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
+# all layers as the **residual stream**, and each layer reads a copy of it and adds a little.
 #
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up once built.
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up when we build it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from the bottom up: the words I love deep learning; embeddings and positions; then, L times, norm and self-attention, norm and feed-forward; a last norm; and on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from the bottom up: BOS 我 爱 深度 学习; embeddings and positions; then, L times, norm and causal self-attention, norm and cross-attention, norm and feed-forward; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
 
 
@@ -125,14 +125,14 @@ plt.show()
 #
 # ### Layer norm: one size
 #
-# *10 minutes, 6 of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add the output of each to the stream.
+# *10 minutes, 6 of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add each output to the stream.
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Without norms the stream grows with depth, and its gradient grows far more: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
 depths = [1, 2, 4, 8, 16, 32, 64]
 grown = stacks.sizes("sum alone", depths)  # (3, depths, 2)
 lines = {name: (depths, grown[..., i]) for i, name in enumerate(("stream", "gradient"))}
-curves(lines, "blocks", "size, times that of one", logx=True, logy=True)
+curves(lines, "blocks", "size, relative to one block", logx=True, logy=True)
 plt.xticks(depths, depths)
 plt.show()
 
@@ -148,7 +148,7 @@ observe(
 # %% [markdown]
 # Every layer adds to the stream, so each one reads larger numbers than the last. The cure: each reads a normalised copy.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm before every layer, and one after the last block of each stack.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm comes before every layer, and another after each stack's last block.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
 towers("norms")
 plt.show()
 
@@ -169,12 +169,12 @@ plt.show()
 # %% tags=["view"]
 guess(
     "One position holds 1, 1, 5, 5, another 10, 10, 50, 50. How do they come out of layer norm?",
-    ["The second is ten times as large.", "Both are the same.", "The second is shifted."],
-    right="Both are the same.",
+    ["The second is ten times as large.", "Both come out the same.", "The second is shifted."],
+    right="Both come out the same.",
     because="Mean 3 and standard deviation 2, or mean 30 and standard deviation 20: both become −1, −1, 1, 1.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm brings small and large rows to the same size: an example without gain and bias. Each row is one position, and has its own mean and standard deviation.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables of three rows, I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are taken away. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm brings small and large rows to the same size: an example without gain and bias. Each row is one position, and has its own mean and standard deviation.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables with three rows, for I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are subtracted. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
 positions = {"I": [1.0, 1, 5, 5], "love": [10.0, 10, 50, 50], "deep": [7.0, 9, 9, 7]}
 x = torch.tensor(list(positions.values()))  # (n, 4)
 centred = x - x.mean(dim=1, keepdim=True)
@@ -227,7 +227,7 @@ check.show_reference("layer_norm")
 # \end{aligned}
 # $$ (eq-feed-forward)
 #
-# Its hidden layer is $F$ wide, four times the model's width in the paper, so most of an encoder block's weights are in these boxes:
+# Its hidden layer is $F$ wide, in the paper four times the model's width, so most of an encoder block's weights are in these boxes:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The feed-forward layer comes last in each block.", "name": "fig-towers-desks"}, "image": {"alt": "The two towers again, in grey. Framed: the feed-forward layer of the encoder and that of the decoder, on top of their blocks."}}
 towers("feed-forward")
@@ -242,7 +242,7 @@ W_2 = torch.tensor([[1.0, -2.0]])
 bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 print(((bits @ W_1.T + b_1).relu() @ W_2.T)[:, 0].tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "No arrow leads from one position to another: at each, the same small network reads two bits (below) and tells whether they differ (above).", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. Below the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden units 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "No arrow leads from one position to another: at each, the same small network reads two bits (below) and tells whether they differ (above).", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. At the bottom are the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden units 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
 hidden = (bits @ W_1.T + b_1).relu()
 out = hidden @ W_2.T
 ax = sheet(8.4)
@@ -272,14 +272,14 @@ plt.show()
 # \end{aligned}
 # $$ (eq-residual)
 #
-# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([both in a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
+# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 (12 numbers per head) and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 (12 numbers per head) and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leads to norm, B T D; above it are q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leads to norm, B T D; above it are W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
 # %% [markdown]
-# We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so one more norm follows the last block.
+# We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so another norm follows the last block.
 #
 # ```{exercise} A Transformer block
 # :label: exercise-block
@@ -302,10 +302,10 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So a third sublayer comes between its self-attention and its feed-forward layer: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention in three ways: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed in the encoder: self-attention, with a full grid of four by four. Framed in the decoder: causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four; the keys and values of the encoder's output lead into it."}}
 towers("self-attention", "cross-attention")
 plt.show()
 
@@ -358,14 +358,14 @@ target, _ = pad([[*ids, EOS] for ids in task.target(chinese)])  # (B, T)
 read = shift(target)  # BOS, then the target without its last word
 
 # %% [markdown]
-# Day 4's `shift` did just that. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful.
+# That is Day 4's `shift`. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful.
 
 # %% [markdown]
-# **Enough for tonight?** This is a good place to stop: all parts are built.
+# **Enough for tonight?** This is a good place to stop: all the parts are built.
 #
 # ### The whole model
 #
-# *14 minutes, 7 of them yours.* Here is the whole Transformer. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
+# *14 minutes, 7 of them yours.* Here is the whole Transformer. Its attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
 
 
 # %%
@@ -444,9 +444,9 @@ class Transformer(nn.Module):
 # %% [markdown]
 # The target's embedding table both reads words and scores them {cite}`press2017using`.
 #
-# Once it is trained, there is no true word to feed it. So it reads back its own: it takes the most probable next word, appends it, and asks again. A model that does so is **autoregressive**.
+# Once the model is trained, there is no true word to feed it. So it reads back its own: it takes the most probable next word, appends it, and asks again. A model that does so is **autoregressive**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second BOS 我 lead to 爱, then BOS 我 爱 to 深度, BOS 我 爱 深度 to 学习, and in the last line BOS and all four words lead to EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all the words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second, BOS 我 leads to 爱; in the third, BOS 我 爱 to 深度; in the fourth, BOS 我 爱 深度 to 学习; and in the last, BOS and all four words lead to EOS."}}
 mechanisms.ticking([*hanzi, "EOS"])
 plt.show()
 
@@ -521,7 +521,7 @@ guess(
 # %% [markdown]
 # ### Sinusoidal positional encoding
 #
-# *3 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far right it points, and how high.
+# *3 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. A direction is two numbers: how far right the hand points, and how high.
 #
 # $$
 # \begin{aligned}
@@ -561,7 +561,7 @@ heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True)
 plt.show()
 
 # %% [markdown]
-# Why waves? Moving on by $k$ positions turns each hand by the same angle, wherever it was. So *three words further on* is the same matrix everywhere ([shown](deeper/06_transformer.ipynb#deeper-turns)), and $W_q$ and $W_k$ can learn such matrices.
+# Why waves? Moving on by $k$ positions turns a hand by the same angle, wherever it was. So *three words further on* is the same matrix everywhere ([shown](deeper/06_transformer.ipynb#deeper-turns)), and $W_q$ and $W_k$ can learn such matrices.
 #
 # In `embed`, the words' vectors are multiplied by $\sqrt D$. Their table starts with small numbers, which suit the logits, but the positional encoding would drown them out.
 
@@ -585,12 +585,12 @@ for found in (ours(ids, said), book(ids, torch.tensor([4, 2]), said)):
 print("the logits agree with nn.Transformer and with the book's: ten digits")
 
 # %% [markdown]
-# ([Plain loops and gradients](deeper/06_transformer.ipynb#deeper-equal))
+# ([Gradients](deeper/06_transformer.ipynb#deeper-equal) agree, too.)
 
 # %% [markdown]
 # ## Train it
 #
-# *2 minutes.* Now we train it with positions and, like the rival, for four passes.
+# *2 minutes.* Now we train it with positions, for four passes, like the rival.
 
 # %% tags=["training"]
 yours, history = trained(ordered=True)
@@ -609,7 +609,7 @@ translator_right = task.exact(write(yours, held_out), task.validation)
 ours = {n: longest_chain(yours(x, x).sum()) for n, x in some.items()}
 without = fmean(row["validation"] for row in at_best(stored, "without positions"))
 observe(
-    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly; without positions, at the best of four rates, {without:.0%} would, since most of them allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
+    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly. Even without positions, at the best of four rates, {without:.0%} do, because most of them allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     written=translate(yours, ASKED),
     right=translator_right,
     without=without,
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue.) Is it also the better model? In stored experiments both had three seeds and about equally many parameters. On short sentences and digits both took equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments both were about the same size and had three seeds. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -644,14 +644,14 @@ assert abs(short[0] - short[1]) < 0.04 and abs(long[0] - long[1]) < 0.01
 assert min(digits) > 0.98 and alone < 1 / 3
 
 # %% [markdown]
-# At this size, neither is ahead ([how they differ](deeper/06_transformer.ipynb#deeper-time)). Both copy the digits, too, because both can attend to them. A GRU without attention, about as large, gets fewer than a third of them at its best rate.
+# At this size, neither is ahead. Both copy the digits, too, because both can attend to them. A GRU of about the same size, without attention, copies fewer than a third of them at its best rate.
 #
-# How much *time* is saved where words don't queue depends on how many processors you have ([we had one](deeper/06_transformer.ipynb#deeper-time)).
+# How much *time* you save when words don't queue depends on how many processors you have ([we had one](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* Back to the sentence that it never saw. Which source words does each Chinese word attend to?
+# *8 minutes.* Back to the sentence that the model never saw. Which source words does each Chinese word attend to?
 
 
 # %%
@@ -699,7 +699,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Change the temperature, too (Day 2).
+# No one told the heads what to do. And attention weights are only half the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the blocks, and try other temperatures (Day 2).
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
@@ -737,7 +737,7 @@ observe(
 # %% [markdown]
 # ### What residual sums and norms do for the gradient
 #
-# We take each of them away, in stacks of untrained blocks. How large is the gradient that arrives at the input?
+# In stacks of untrained blocks, we take away the sums, the norms, or both. How large is the gradient that reaches the input?
 
 # %% tags=["evidence"]
 heights = (1, 2, 4, 8, 16, 32)
@@ -752,9 +752,9 @@ guess(
     because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks; with the sum alone it rises from sixteen on; the other two stay level. Right: the two lines with sums are as on the left; the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
-for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
+for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "the part that differs"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
     curves(lines, "blocks", "" if i else "size of the gradient", logx=True, logy=True, ax=ax)
     ax.set(title=title, xticks=heights, xticklabels=heights)
@@ -768,25 +768,25 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
+# *6 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose a word of the translation to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). It never saw *I love deep learning* either.
 
 # %% tags=["view"]
 translator("translation", sentence=ASKED)
 
 # %% [markdown]
-# Your own model is smaller; ask it in JupyterLab. Both know the words of their sentences, and nothing else of the world.
+# Your own model is smaller; ask it in JupyterLab. Both know the words of their training sentences, and nothing else of the world.
 
 # %%
 written = translate(yours, "those clever students studied music with Mary")
-observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
+observe("Your model writes: {written}.", written=written, holds=translator_right > 0.8)
 
 # %% [markdown]
 # ## Where it breaks
 #
-# *1 minute.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
+# *1 minute.* Every position attends to every other, so twice the length means four times as many pairs.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs is most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs is most of the work: operations in a training step of one encoder block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
 counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}
@@ -805,7 +805,7 @@ observe(
 )
 
 # %% [markdown]
-# For a sentence that hardly matters. For a book of 100,000 words, each head of each block would compare ten billion pairs.
+# For a sentence, that hardly matters. For a book of 100,000 words, each head of each block would compare ten billion pairs.
 
 # %% [markdown]
 # ## What we found
@@ -881,7 +881,7 @@ check("unscaled_embedding", my_ratio)
 #
 # *Core, 5 minutes.* An encoder has 12 pre-norm blocks. The numbers in its input have standard deviation 1. Suppose that each sublayer's output has standard deviation 1, too, and is
 # independent of everything else. What is the standard deviation of the numbers that leave the last block, **before** the last norm? How much of
-# it comes from the last sublayer?
+# its square, the variance, comes from the last sublayer?
 # ([Solution](solutions/06_transformer.ipynb#solution-pre-norm-deviation))
 # ```
 
@@ -901,7 +901,7 @@ check("pre_norm_deviation", my_deviation)
 # y = g \odot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}} .
 # $$
 #
-# Write it with sums and roots. For which $x$ does layer norm, without its bias, return the same?
+# Compute it from sums and square roots. For which $x$ does layer norm, without its bias, return the same?
 # ([Solution](solutions/06_transformer.ipynb#solution-rms-norm))
 # ```
 

@@ -17,7 +17,7 @@
 # - compute the size of a cache for any model,
 # - compute an exact softmax tile by tile,
 # - draw the mask of a window, and say how far information travels through blocks,
-# - count the cost of attention, and say from which length on it matters,
+# - count the cost of attention, and say at which length it dominates,
 # - say what a window can't recall.
 #
 # It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). It takes 55 minutes to read and half an hour to write three
@@ -71,7 +71,7 @@ quiz("07_efficient_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's Transformer translated. A decoder without an encoder can continue a text, character by character, as Day 3's network did. Here is one. Two things in it are new. Rotary positions turn each query and key by an angle that grows with its position, so that a score depends only on the distance between the two. And the attention function is an argument, `attend`, because today we will swap it.
+# *6 minutes.* Yesterday's Transformer translated. A decoder without an encoder can continue a text, character by character, as Day 3's network did. Here is one; two things in it are new. Rotary positions turn each query and key by an angle that grows with its position, so that only the distance between the two enters their score. And the attention function is an argument, `attend`, because today we will swap it.
 
 # %%
 show_source(Block)
@@ -80,7 +80,7 @@ show_source(Block)
 show_source(Writer)
 
 # %% [markdown]
-# Ours was trained beforehand, on the documentation of seven Python libraries. Today we only use its weights: that is **inference**. At first, each character attends to all characters before it.
+# Ours was trained beforehand, on the documentation of seven Python libraries. Today we only use its weights, which is called **inference**. At first, each character attends to all characters before it.
 
 # %% tags=["training"]
 all_pairs = partial(F.scaled_dot_product_attention, is_causal=True)
@@ -125,7 +125,7 @@ mechanisms.again()
 plt.show()
 
 # %% [markdown]
-# The old characters haven't changed, and yet they are compared again. There is more waste: written out as on Day 5, every score is stored, only to be read once, and many hardly count in the end.
+# The old characters haven't changed, and yet they are compared again. There is more waste: as you wrote it on Day 5, attention stores every score, only to read it once, and many scores hardly count in the end.
 
 # %%
 looks = weights_of(writer, validation_rows(16, 256))
@@ -146,7 +146,7 @@ observe(
 # 2. **Store nothing needlessly.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
 # 3. **Compare nothing needlessly.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but no answer. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but none of its answers. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
 mechanisms.three_ways()
 plt.show()
 
@@ -165,7 +165,7 @@ plt.show()
 # ```{exercise} Key–value cache: one step
 # :label: exercise-cached-step
 #
-# *9 minutes.* Given the query, key and value of a new character, append the key and value to those held so far, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, at first 0.
+# *9 minutes.* Given the query, key and value of a new character, append the key and value to those held so far, and let the query attend to all of them, with scores scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, initially 0.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cached-step))
 # ```
 
@@ -185,7 +185,7 @@ cached_step = check("cached_step", cached_step)
 check.show_reference("cached_step")
 
 # %% [markdown]
-# A small object holds each block's cache, and lets the model read only the characters that are new.
+# A small object holds each block's cache, and lets the model read only the new characters.
 
 
 # %%
@@ -263,11 +263,11 @@ observe(
 )
 
 # %% [markdown]
-# That is for one text; a server writes many at once. So in this model eight query heads share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. You compute the size of its cache in {numref}`exercise-cache-size`.
+# That is for one text; a server writes many at once. So in this model eight query heads share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. You will compute the size of its cache in {numref}`exercise-cache-size`.
 #
 # ### Tiles: the same softmax without the map
 #
-# *24 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide and has a causal mask.
+# *24 minutes, 12 of them yours.* Where all queries come at once, attention computes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch holds at once. Our head is 64 wide and has a causal mask.
 
 
 # %%
@@ -281,7 +281,7 @@ def cost(form, T):
 lengths = [128, 256, 512, 1024, 2048]
 operations, held = zip(*(cost(all_scores, T) for T in lengths))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length costs four times as much: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises by a factor of four from a length to its double."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length quadruples the cost: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises fourfold when the length doubles."}}
 counted = {"million operations": operations, "megabytes at once": held}
 lines = {name: [number / 1e6 for number in row] for name, row in counted.items()}
 by_length(lines, lengths, "positions", "")
@@ -296,7 +296,7 @@ observe(
 )
 
 # %% [markdown]
-# The memory is the waste here: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: the sum can be accumulated as the scores pass by, one **tile** of them at a time
+# The waste here is memory: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: the sum can be accumulated as the scores pass by, one **tile** of them at a time
 # {cite}`milakov2018online`. For each query, keep the largest score so far, $m$; the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with each term multiplied by its value. (Subtracting the maximum keeps the exponentials from overflowing.) When a tile raises
 # the maximum to $m'$, the old sums are too large by a factor of $e^{m' - m}$:
 #
@@ -310,7 +310,7 @@ observe(
 #
 # After the last tile, the context is $a / \ell$. Nothing is approximated.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The second tile raises the maximum from 3 to 5, so the sums so far shrink by a factor of $e^{-2}$: one query, four scores in two tiles.", "name": "fig-online"}, "image": {"alt": "Tile 1 has the scores 1, 3 and the values 4, 0; below it m is 3, the sum 1.14, a 0.54. An arrow, times 0.14, leads to what is kept after tile 2, with the scores 2, 5 and the values 8, 2: m is 5, the sum 1.2, a 2.47. An arrow leads to the context, 2.05."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The second tile raises the maximum from 3 to 5, so the sums so far shrink by a factor of $e^{-2}$: one query, four scores in two tiles.", "name": "fig-online"}, "image": {"alt": "Tile 1 has the scores 1, 3 and the values 4, 0; below it m is 3, the sum is 1.14 and a is 0.54. An arrow, times 0.14, leads to what is kept after tile 2, with the scores 2, 5 and the values 8, 2: m is 5, the sum is 1.2 and a is 2.47. An arrow leads to the context, 2.05."}}
 mechanisms.online(torch.tensor([1.0, 3, 2, 5]), torch.tensor([4.0, 0, 8, 2]), 2)
 plt.show()
 
@@ -343,7 +343,7 @@ take_in = check("online_softmax", take_in)
 check.show_reference("online_softmax")
 
 # %% [markdown]
-# With it, the writer can attend in tiles.
+# With this function, the writer can attend in tiles.
 
 
 # %%
@@ -369,7 +369,7 @@ observe(
     holds=abs(tiled - full) < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores exists at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries process one group of queries after another; your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores exists at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries process one group of queries after another; your loop takes all at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
@@ -388,14 +388,14 @@ guess(
     because=f"{held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, which is {share:.1%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: the most bytes that one head holds at once, at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's hardly show, at a few."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: the most bytes that one head holds at once, at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's, at a few megabytes, hardly show."}}
 bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
 # %% [markdown]
 # **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory. The library's fused attention, which our layers have used since Day 5, works in the same way.
 #
-# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. What follows, some 35 minutes, changes the answers.
+# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. The remaining 35 minutes or so change the answers.
 #
 # ### A sliding window: fewer pairs, other answers
 #
@@ -408,7 +408,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-window)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a window of 2, each letter sees itself and the two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and columns, the letters of matrices. Ticks are on the diagonal and in the two cells left of it. The row of the seventh letter, e, is framed: it sees i, c and e."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a window of 2, each letter sees itself and the two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and eight columns, labelled with the letters of matrices. There are ticks on the diagonal and in the two cells to its left. The row of the seventh letter, e, is framed: it sees i, c and e."}}
 mechanisms.window(efficient.window_mask(8, 2, is_causal=True))
 plt.show()
 
@@ -440,7 +440,7 @@ mechanisms.reach(w=2, layers=3)
 plt.show()
 
 # %% [markdown]
-# So $L$ blocks with a window of $w$ reach back $L \cdot w$ positions: $4 \cdot 16 = 64$ in our writer, with a window of 16.
+# So $L$ blocks with a window of $w$ reach back $L \cdot w$ positions. With a window of 16, our writer's four reach back $4 \cdot 16 = 64$.
 
 
 # %%
@@ -463,13 +463,13 @@ in_blocks = partial(efficient.window_attention, window=64, is_causal=True)
 ways = partial(all_scores, w=64), in_blocks
 less, (of_mask, of_blocks) = ([cost(form, T)[0] for form in ways] for T in (1024, 2048))
 observe(
-    "With a window of 64 at 2,048 positions, the pieces need {share:.0%} of the work that all scores under a mask need. When the text becomes twice as long, the pieces need {blocks:.1f} times as much work, and the mask needs {mask:.1f} times as much.",
+    "With a window of 64 at 2,048 positions, the pieces need {share:.0%} of the work that all scores under a mask need. When the text doubles in length, the pieces need {blocks:.1f} times as much work, and the mask needs {mask:.1f} times as much.",
     **{"share": of_blocks / of_mask, "blocks": of_blocks / less[1], "mask": of_mask / less[0]},
     holds=of_blocks < min(0.2 * of_mask, 2.2 * less[1]) and of_mask > 3.5 * less[0],
 )
 
 # %% [markdown]
-# This is the only one of the day's three cures whose work for a whole text doesn't grow with the square of the length. ([More patterns](deeper/07_efficient_attention.ipynb#deeper-patterns), and [a way to do without pairs](deeper/07_efficient_attention.ipynb#deeper-linear), are on the deeper page.)
+# This is the only one of today's three methods whose work on a whole text doesn't grow with the square of the length. ([More patterns](deeper/07_efficient_attention.ipynb#deeper-patterns), and [a way to do without pairs](deeper/07_efficient_attention.ipynb#deeper-linear), are on the deeper page.)
 #
 # ## Is it right?
 #
@@ -505,7 +505,7 @@ guess(
     "The writer was trained with all pairs. Now each of its blocks suddenly sees only 16 characters back. What happens to the perplexity?",
     answers,
     right=answers[1 if sudden[16] < 1.1 * full else 2],
-    because=f"It was {full:.2f} and is now {sudden[16]:.2f}. The neighbours tell nearly everything that the far characters would tell.",
+    because=f"It was {full:.2f} and is now {sudden[16]:.2f}. The near characters tell it nearly everything that the far ones would.",
 )
 
 # %% tags=["evidence"]
@@ -518,7 +518,7 @@ observe(
 )
 
 # %% [markdown]
-# What are distant pairs worth, then? A stored experiment trained the writer further, for equally many steps, under six windows and with all pairs, three times each. Even with all pairs, this makes the writer a little worse. So each window is compared with all pairs at the same stage.
+# What are distant pairs worth, then? A stored experiment trained the writer further, for equally many steps, with six windows and with all pairs, three times each. Even with all pairs, the extra training makes the writer a little worse. So each window is compared with all pairs at the same stage.
 
 # %%
 stored = experiments.load("writer_windows")
@@ -555,7 +555,7 @@ observe(
 #
 # *1 minute.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: the share that the last few characters get, by their number; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all of it: the share that the last 1 to 192 characters get; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -565,23 +565,23 @@ plt.show()
 # %% tags=["evidence"]
 reaches = within[:, 16].tolist()
 observe(
-    "The last 17 characters get {most:.0%} of the attention in one block, and {least:.0%} in the block that looks farthest. Spread evenly, it would be {even:.0%}.",
+    "The last 17 characters get {most:.0%} of the attention in one block, and {least:.0%} in the block that looks farthest. An even spread would give them {even:.0%}.",
     **{"most": max(reaches), "least": min(reaches), "even": 17 / 256},
     holds=max(reaches) > 0.8 and sum(reaches) > 0.6 * 4 and min(reaches) > 2 * 17 / 256,
 )
 
 # %% [markdown]
-# On this text, to this writer, attention beyond the window brings little that is new.
+# On this text, attention beyond the window tells this writer little that is new.
 #
 # ## Show someone
 #
-# *11 minutes.* The writer runs on this page. Start a text, and it is continued twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
+# *11 minutes.* The writer runs on this page. Start a text, and it is continued twice, without a cache and with one, but with the same weights, random numbers and share of the processor's time. Without a cache, the writer reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
 
 # %% tags=["view"]
 live_race("documentation", beginning=start)
 
 # %% [markdown]
-# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, add beginnings of your own to the list.
+# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, add your own beginnings to the list.
 
 # %%
 beginnings = [start, "If the matrix is sparse, "]
@@ -597,7 +597,7 @@ race(runs)
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 128 positions. Half of them hold a pair, a key with its value; the other half, in between, hold a key alone and ask: *which value did it have?* That is **recall** {cite}`arora2024zoology`. The answer may come before the question or after it, so these models look both ways.
+# *3 minutes.* So is a window all you need? Take a text of 128 positions in which an answer can be far away. Half of the positions hold a pair, a key with its value; the other half, in between, hold a key alone and ask: *which value did it have?* That is **recall** {cite}`arora2024zoology`. The answer may come before the question or after it, so these models look both ways.
 # Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same number of steps and the same learning rate.
 
 # %% tags=["view"]
@@ -611,7 +611,7 @@ found = {
 by_distance = [sum(rings) / 3 for rings in zip(*found["window of 16"])]
 answers = ["16 positions", "32 positions", "all 128"]
 guess(
-    "Two blocks with a window of 16 reach 32 positions. Up to which distance do they find the answer?",
+    "Two blocks with a window of 16 reach 32 positions. Up to what distance do they find the answer?",
     answers,
     right=answers[0 if by_distance[1] < 0.5 else 1],
     because=f"At 1 to 16 positions they answer {by_distance[0]:.0%} of the questions correctly, at 17 to 32 only {by_distance[1]:.0%}. Guessing would get one in eight.",
@@ -634,8 +634,8 @@ observe(
 )
 
 # %% [markdown]
-# On documentation a window lost little; here it is blind beyond 16 positions. Two blocks could have passed the answer on, but in so little training they didn't learn to. **Ask what the task has to find, and how far away it might be.** Some models alternate, with a window in one block and
-# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save work with a cache and memory with tiles.
+# On documentation a window lost little; here it is blind beyond 16 positions. Two blocks could have passed the answer on, but in so little training they didn't learn to. Some models alternate, with a window in one block and
+# all pairs in the next {cite}`riviere2024gemma`. **Ask what the task has to find, and how far away it might be.** If you can't tell, keep all pairs, and save work with a cache and memory with tiles.
 #
 # **Today's answer:** attention computes old keys and values twice and stores its map for nothing; a cache and tiles avoid both, and change no answer. Many distant pairs are compared for nothing, too, but a network that leaves them all out can't recall what is far away.
 
@@ -684,7 +684,7 @@ claim(
 # ```{exercise} What a key–value cache weighs
 # :label: exercise-cache-size
 #
-# *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 query heads, which share 8 heads of keys and values, 128 wide.
+# *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 query heads, which share 8 heads of keys and values, all 128 wide.
 # How many GiB ($2^{30}$ bytes) does its cache need for one sequence of 4096 positions, in half precision (2 bytes per number)?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cache-size))
 # ```
@@ -762,13 +762,13 @@ points = {
     "compute the size of a cache for any model": "cache_size",
     "compute an exact softmax tile by tile": "online_softmax running_maximum",
     "draw the mask of a window, and say how far information travels through blocks": "window dilated_window",
-    "count the cost of attention, and say from which length on it matters": "cost_of_pairs",
+    "count the cost of attention, and say at which length it dominates": "cost_of_pairs",
     "say what a window can't recall": "window_recall",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** the parts are put to use. You have written everything that a network needs to read, translate and write, and you know what it costs. [Day 8](08_text_classification.ipynb) gives it sentences that people wrote, and asks: what is this about, and which words decide it?
+# **Tomorrow** we put the parts to use. You have written everything that a network needs to read, translate and write, and you know what it costs. [Day 8](08_text_classification.ipynb) gives a network sentences that people wrote, and asks: what is this about, and which words decide it?
 
 # %% [markdown]
 # ## Further reading

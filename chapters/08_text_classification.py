@@ -74,7 +74,7 @@ quiz("08_text_classification")
 #
 # Only the *not* has moved, and yet the verdict flips, because the opinion after the *but* decides. This pair will be our example all day.
 #
-# A small grammar writes such reviews, 6,000 of them for training. So we know the right verdict for every one of them. We even know which words **decide** it: take one away, and by the grammar's rules the verdict is open, or the opposite.
+# A small grammar writes such reviews, 6,000 of them for training. So we know the correct verdict for every one of them. We even know which words **decide** it: take one away, and the grammar's rules leave the verdict open or reverse it.
 
 # %%
 PAIR = (
@@ -117,7 +117,7 @@ of_bag = by_kind(bag.predict(task.validation.texts))
 
 # %% tags=["evidence"]
 observe(
-    "It classifies {all:.0%} of 1,000 new reviews correctly; a coin would manage 50%. It gets {plain:.0%} of the plain ones right, but only {negation:.0%} of those with a single opinion and a *not* or *never*.",
+    "The bag classifies {all:.0%} of 1,000 new reviews correctly; a coin would manage 50%. It gets {plain:.0%} of the plain ones right, but only {negation:.0%} of those with a single opinion and a *not* or *never*.",
     **{kind: of_bag[kind] for kind in ("all", "plain", "negation")},
     holds=of_bag["all"] < 0.75 and of_bag["negation"] < 0.4 < 0.8 < of_bag["plain"],
 )
@@ -125,7 +125,7 @@ observe(
 # %% tags=["view"]
 weight = dict(zip(bag[0].get_feature_names_out(), bag[1].coef_[0]))
 guess(
-    "Each word has one weight: above 0 it speaks for a good review, below 0 for a bad one. Which weight does “not” have?",
+    "Each word has one weight: above 0 it speaks for a good review, below 0 for a bad one. What is the weight of “not”?",
     ["far above 0", "far below 0", "close to 0"],
     right="close to 0" if abs(weight["not"]) < weight["good"] / 3 else "far below 0",
     because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” {weight['bad']:+.2f}.",
@@ -145,7 +145,7 @@ observe(
 )
 
 # %% [markdown]
-# *Not* reverses what follows it, praise and blame alike. But the bag adds the same number to *good* and to *bad*, so the best number is close to 0. Where the only opinion is negated, the adjective still decides, and decides wrongly. And both of our reviews get the same probability, because the same words add up to the same sum.
+# *Not* reverses what follows it, praise and blame alike. But the bag adds the same number whether *good* or *bad* follows, so the best number is close to 0. Where the only opinion is negated, the adjective still decides, and decides wrongly. And both of our reviews get the same probability, because the same words add up to the same sum.
 
 # %% [markdown]
 # ## The idea
@@ -155,9 +155,9 @@ observe(
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
 # 3. **Pooling** turns many vectors into one. *Where* something was is forgotten.
-# 4. The answer is one of a few classes. How sure the model was is mostly forgotten, too. ([Can that be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
+# 4. The answer is one of a few classes. The model's confidence is mostly forgotten, too. ([Can it be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, “the plot was not good but the music was great”; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, “it is good”. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -168,9 +168,9 @@ plt.show()
 #
 # *29 minutes, 22 of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Words are good enough for the reviews, whose grammar uses only a few. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
+# Words are good enough for the reviews, whose grammar uses only a few of them. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece is below its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” three times. As characters it is 15 cells; as words it is three, of which unfunny is hatched; as subwords it is five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
 rows = {"characters": list(example), "words": example.split(), "subwords": subwords}
 mechanisms.cuts(example, rows, unknown={"unfunny"})
@@ -194,7 +194,7 @@ plt.show()
 # ```{exercise} Byte-pair merge
 # :label: exercise-merge-step
 #
-# *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair by the token `new`, from left to right. (Of equally frequent pairs, take the smaller tuple.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
+# *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair with the token `new`, from left to right. (If several pairs are equally frequent, take the smallest tuple.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
 # ([Solution](solutions/08_text_classification.ipynb#solution-merge-step))
 # ```
 
@@ -265,7 +265,7 @@ for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
-# No word is unknown any more. At worst, a word is spelled in bytes, like 好. A space belongs to the word after it. What does all this cost?
+# No word is unknown any more: at worst it is spelled in bytes, like 好. (A space belongs to the word after it.) What does all this cost?
 
 # %%
 learned = tokens.learn_merges_indexed(text, 3000)  # as you, faster
@@ -287,7 +287,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "On average, a sentence has {characters:.0f} characters, {pairs:.0f} tokens after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the words in new modules were never seen in training, although names are masked.",
+    "On average, a sentence has {characters:.0f} characters, which make {pairs:.0f} tokens after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the validation set's words were never seen in training, even though names are masked.",
     characters=characters,
     pairs=per_sentence[3000],
     words=in_words,
@@ -308,7 +308,7 @@ observe(
 #
 # and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`; its 1s are scikit-learn's. Logistic regression then learns a weight for each $x_i$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of “the plot was not good but the music was great”; below, those of “the plot was good but the music was not great”. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
 plt.show()
 
@@ -325,14 +325,14 @@ guess(
 )
 
 # %% [markdown]
-# So our bag has two faults. It is blind to order. And it can only *add*: even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, but no layer can bring back what the bag has lost. How much order is needed? We count the same for **windows** of a few words, which is all that one of Day 1's convolutions can see.
+# So our bag has two faults: it is blind to order, and it can only *add*. Even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, but no layer can bring back what the bag has lost. How much order is needed? We compute the same ceiling for **windows** of a few words, which is all that one of Day 1's convolutions can see.
 
 # %%
 shares = {"trained bag": of_bag["all"], "any bag": most}
 for size in (2, 3, 4):
     shares[f"windows of {size}"] = reviews.ceiling(reviews.windows(size))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "No bag can tell all reviews apart; windows of four words can. Shares classified correctly: the first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "No bag can tell all reviews apart; windows of four words can. Shares classified correctly: the first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, and that of windows of four 100 percent."}}
 ax = bars({name: 100 * share for name, share in shares.items()}, "correct (%)")
 ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
@@ -341,24 +341,24 @@ plt.show()
 # Two words catch a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four to get from *not* to *plot*. For this grammar four are enough, but someone has to know that in advance. Attention reaches every word, however far away it is.
 
 # %% [markdown]
-# **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. What follows reads with attention.
+# **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. The rest of the day reads with attention.
 #
 # ### Padding: many texts in a batch
 #
-# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch.
+# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. Less of it is needed if texts of similar length share a batch.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns, each with four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps attention away from it. Padding has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
+# Padding must not count. Day 5's mask keeps attention away from it, but it has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
 #
 # $$
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
 # $$ (eq-masked-mean)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A mean over all positions dilutes the short text. Left: two texts, with words as columns and padding in white. Middle: the mean over the real words. Right: the mean over all positions.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two white ones 1 0; the mean over the real word is 4 2, that over all positions 2 0.67, with a note: diluted."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A mean over all positions dilutes the short text. Left: two texts, with words as columns and padding untinted. Middle: the mean over the real words. Right: the mean over all positions.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, the text “not so good”: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, which is the same on both sides. Below, the text “great”: one column 4 2 and two untinted ones 1 0; the mean over the real word is 4 2, that over all positions 2 0.67, with a note: diluted."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -402,7 +402,7 @@ check.show_reference("masked_mean")
 # %% [markdown]
 # ### The whole classifier
 #
-# *5 minutes.* Now everything on one page. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
+# *5 minutes.* Now we put everything together. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
 
 
 # %%
@@ -477,7 +477,7 @@ verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).so
 
 # %% tags=["evidence"]
 observe(
-    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second {second:.1%}.",
+    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second one of {second:.1%}.",
     all=of_reader["all"],
     bag=most,
     first=verdicts[0].item(),
@@ -531,7 +531,7 @@ print("the logits agree with nn.TransformerEncoder, averaged text by text: ten d
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A grammar is tidy. People aren't. Here are sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`. Which library is this one from?
+# *5 minutes.* A grammar is tidy; people aren't. From now on we read sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`.
 
 # %% tags=["view"]
 (heard,) = [said for said in real.train if "fanbelts" in said.words]
@@ -545,7 +545,7 @@ guess(
 # %% [markdown]
 # The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has only memorised *sentences* would look as if it had learned the library ([how many would be on both sides](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
-# The Transformer reads byte pairs, with the 3,000 merges from above, so no word is unknown to it. The bag leaves out words that occur only once in the training set.
+# The Transformer reads byte pairs, with the 3,000 merges from above, so no word is unknown to it. The bag leaves out words that occur in only one training sentence.
 
 # %% tags=["training"]
 task_5 = reading.as_task(real.train, real.validation, real.test)
@@ -574,9 +574,9 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, with few examples and with many: four settings each, the best chosen on the validation set and then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
 n_train = stored.parameters["n_train"]
 called = {"bag": "bag of words", "reader": "Transformer"}
@@ -625,7 +625,7 @@ observe(
 )
 
 # %% [markdown]
-# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
+# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch; one pretrained on billions of words is another matter, and we don't try it here.
 
 # %% [markdown]
 # ## Look inside
@@ -650,7 +650,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number tells how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence “the music was not great”. In the first, nothing is struck out, and the judge says 1. In each of the others one word is struck out: without “the”, “music” or “was” it still says 1, a score of 0; without “not” it says −1, a score of 2; without “great” it says 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -693,7 +693,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can put other methods to the same test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can put this method and two others to the test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
 
 # %% tags=["view"]
 pair = [
@@ -739,7 +739,7 @@ guess(
     because=f"It finds one in {share[worst]:.0%} of the reviews. A word picked at random decides in {share['chance']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: in how many of 100 reviews the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: share of the reviews in which the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
 assert max(ways, key=share.get) == "leave-one-out" and share["attention"] > 0.75
 named = {way.replace("layer", "block"): found for way, found in highest.items()}
 bars({way: [100 * one for one in found] for way, found in named.items()}, "found (%)")
@@ -781,7 +781,7 @@ observe("It takes this for {library}, and is {p:.0%} sure.", library=library, p=
 #
 # It also has little to learn from. Someone has to label each text, and that one label is all the network gets.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words “the music was not great”. In the upper one, arrows from all words lead to one box, bad. In the lower one, an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
 ax = sheet(8.0)
 verdict = box(ax, (6.6, 0.2), "bad", (2.4, 0.85), role="key")
 for i, (word, following) in enumerate(zip(sentence, [*sentence[1:], "."])):
@@ -850,7 +850,7 @@ claim(
 # ```{exercise} Predict: what a sum of words gets right
 # :label: exercise-weighed-words
 #
-# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and after a *but* comes the opinion that decides. Someone gives each word a number, and calls a text good if the sum is above 0. At most, what share of the texts can this get right?
+# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and after a *but* comes the opinion that decides. Someone gives each word a number, and calls a text good if the sum is above 0. What is the largest share of the texts that this can get right?
 # ([Solution](solutions/08_text_classification.ipynb#solution-weighed-words))
 # ```
 

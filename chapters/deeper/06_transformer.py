@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 6, deeper: The Transformer
 #
-# This page goes beyond the evening of [Day 6](../06_transformer.ipynb). It shows how the paper trains its model and how large that is, asks how far a Transformer reaches, answers
+# This page goes beyond the evening of [Day 6](../06_transformer.ipynb). It shows how the paper trains its model and how large that model is, asks how far a Transformer reaches, answers
 # thirteen more claims, and has eleven more exercises. The sections are independent, so start with the question that you would have asked.
 
 # %% tags=["setup"]
@@ -96,7 +96,7 @@ looped = torch.stack([row_by_row(t) for t in range(7)])
 torch.testing.assert_close(block(x)[0][0], looped, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# Now the library. We copy its weights into our layers; then values and gradients must be equal, with padding. The library's masks are the inverse of ours: True means "hide".
+# Now for the library. We copy its weights into our layers; then values and gradients must be equal, even with padding. The library's masks are the inverse of ours: True means "hide".
 
 # %%
 sizes = {"d_model": 12, "nhead": 4, "dim_feedforward": 20, "dropout": 0.0, "batch_first": True}
@@ -133,7 +133,7 @@ for norm in ("post", "pre"):
     off += apart(ours(y, ours.remember(x, there))[0], theirs(y, x, **masks), x, y)
 
 # %% [markdown]
-# Next, the whole of `nn.Transformer`, which has one more norm after its last block.
+# Next comes the whole of `nn.Transformer`, which has one more norm after its last block.
 
 # %%
 library = randomised(nn.Transformer(num_encoder_layers=2, num_decoder_layers=2, **sizes))
@@ -247,20 +247,20 @@ both, alone, norm, neither = (
     fmean(named[kind]) for kind in ("sum and norm", "sum alone", "norm alone", "neither")
 )
 observe(
-    "After 25 steps, the blocks with sum and norm name {both:.0%} of the symbols, those with the sum alone {alone:.0%}. With the norm alone it is {norm:.0%}, with neither {neither:.0%}, where "
-    "guessing gets one in eight. Means of three seeds.",
+    "After 25 steps, the blocks with sum and norm predict {both:.0%} of the symbols correctly, and those with the sum alone {alone:.0%}. With the norm alone it is {norm:.0%}, and with neither {neither:.0%}; "
+    "a guess would be correct one time in eight. (Means of three seeds.)",
     **{"both": both, "alone": alone, "norm": norm, "neither": neither},
     holds=min(both, alone) > 0.6 and max(norm, neither) < 0.45,
 )
 
 # %% [markdown]
-# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task. Deeper stacks do, where the gradient grows.
+# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task; deeper stacks, in which the gradient grows, do.
 
 # %% [markdown]
 # (deeper-warmup)=
 # ## Does a Transformer need a warm-up?
 #
-# *6 minutes.* What is the slow start good for? The paper's learning rate rises linearly for $w = 4000$ steps and then falls. At step $n$ it is
+# *6 minutes.* Why does the paper start its training so slowly? The learning rate rises linearly for $w = 4000$ steps and then falls. At step $n$ it is
 #
 # $$
 # \begin{aligned}
@@ -311,13 +311,13 @@ of_last = {
 }
 of_ten = {f"{norm}_{n}": sum(found) / 10 for (norm, n), found in of_last.items() if n != 8}
 observe(
-    "With post-norm, its gradient has size {post_2:.2f} in 2 blocks and {post_32:.2f} in 32; with pre-norm it has {pre_2:.2f} and {pre_32:.2f}. Means of ten starts.",
+    "With post-norm, its gradient has a size of {post_2:.2f} in a model of 2 blocks and {post_32:.2f} in one of 32; with pre-norm the sizes are {pre_2:.2f} and {pre_32:.2f}. (Means of ten starts.)",
     **of_ten,
     holds=max(of_last["pre", 32]) < min(of_last["pre", 2] + of_last["post", 32]),
 )
 
 # %% [markdown]
-# The difference is there, as the theory predicts. It can't be the whole story, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` argue that unequal gradients are not the root cause.
+# The difference is there, as the theory predicts. But it can't be the whole story, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` argue that unequal gradients are not the root cause.
 #
 # What happens in training? A stored experiment trained encoders to sort sixteen digits in 150 steps: post-norm and pre-norm, with 2, 6 and 12 blocks, at three learning rates, with 50 steps of warm-up and with none.
 
@@ -379,7 +379,7 @@ claim(
 # %% tags=["evidence"]
 cold = [sorted_right(norm, n, 0.003, False)[0] for norm in ("post", "pre") for n in (2, 6, 12)]
 observe(
-    "At 0.003 every network does without one: each of the six sorts at least {least:.0%}.",
+    "At 0.003 every network does without a warm-up: each of the six sorts at least {least:.0%} of the digits.",
     least=min(cold),
     holds=min(cold) > 0.9,
 )
@@ -391,7 +391,7 @@ observe(
 # ## Do Adam's settings matter?
 #
 # *4 minutes.* Why does the paper change the optimiser's defaults? **Adam** {cite}`kingma2015adam` keeps two running means for each weight: of its gradient, and of the gradient's square. $\beta_1$ and $\beta_2$ are the shares of the old means that are kept at each step; the nearer to 1, the longer the memory. A step is
-# $\eta$ times the first mean, divided by the root of the second plus a small $\varepsilon$, so gradients ten times as large make no larger steps. The paper has $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$, the library's defaults are 0.999 and $10^{-8}$.
+# $\eta$ times the first mean, divided by the root of the second plus a small $\varepsilon$, so gradients ten times as large make no larger steps. The paper has $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$; the library's defaults are 0.999 and $10^{-8}$.
 #
 # We sort digits again, with six blocks and post-norm. A stored experiment changed one number at a time.
 
@@ -445,7 +445,7 @@ claim(
 )
 
 # %% [markdown]
-# At a high rate a memory shorter than the library's helps, but there is nothing special about 0.98. About ε nothing can be said there: with the library's, one seed sorts at chance and the others as well as any. The paper's settings were found for its own task and size, and we did not try 4,000 steps of warm-up.
+# At a high rate a memory shorter than the library's helps, but there is nothing special about 0.98. We can't say anything about ε there: with the library's value, one seed sorts no better than chance, and the others as well as any. The paper's settings were found for its own task and size, and we did not try 4,000 steps of warm-up.
 
 # %% [markdown]
 # ## What do smoothed labels do?
@@ -480,14 +480,14 @@ plt.show()
 # %% tags=["evidence"]
 lowest = {share: p[torch.stack(loss).argmin()].item() for share, loss in loss_at.items()}
 observe(
-    "With a share of 0.1 the loss is lowest at probability {tenth:.3f}, the label's own; without smoothing it is lowest at {none:.3f}.",
+    "With a share of 0.1 the loss is lowest at a probability of {tenth:.3f}, the label's own; without smoothing it is lowest at {none:.3f}.",
     tenth=lowest[0.1],
     none=lowest[0.0],
     holds=abs(lowest[0.1] - 0.925) < 0.005 and lowest[0.0] > 0.99,
 )
 
 # %% [markdown]
-# A model that is certain is punished, even where it is correct. That should raise the perplexity. Does it help the model choose the correct symbol? A stored experiment trained small Transformers on Day 4's dates, with a share of 0.1 and with none, three seeds each: on few dates, seen often, and on many, seen seldom.
+# A model that is certain is punished, even where it is correct. That should raise the perplexity. Does it help the model choose the correct symbol? A stored experiment trained small Transformers on Day 4's dates, with a share of 0.1 and with none, three seeds each: on a few dates, seen often, and on many, seen seldom.
 
 # %% tags=["evidence"]
 smoothed = experiments.load("smoothing")
@@ -597,7 +597,7 @@ observe(
 # %% [markdown]
 # ## How large is the paper's model?
 #
-# *4 minutes.* The paper says 65 million. Is that so? We build the model at full size, with the vocabulary of about 37,000 that both languages share. On PyTorch's `meta` device a tensor has a shape but no numbers, so this takes no memory.
+# *4 minutes.* The paper says that its base model has 65 million parameters. Is that so? We build the model at full size, with the vocabulary of about 37,000 that both languages share. On PyTorch's `meta` device a tensor has a shape but no numbers, so this takes no memory.
 
 
 # %%
@@ -616,11 +616,11 @@ counted = {
 }
 table(
     [[name, f"{count:,}", said] for (name, count), said in zip(counted.items(), ("65", "", "213"))],
-    ["model", "parameters", "the paper says, million"],
+    ["model", "parameters", "the paper says (millions)"],
 )
 
 # %% [markdown]
-# The base model has nearly two million parameters fewer than the paper says, the big one over a million more. Another vocabulary can't explain both: it would bring one closer and push the other further away.
+# The base model has nearly two million fewer parameters than the paper says, and the big one has over a million more. Another vocabulary can't explain both: it would bring one closer and push the other further away.
 #
 # (claim-tr-8)=
 
@@ -651,7 +651,7 @@ for name, choices in changed.items():
     words = choices["vocab_size"] * choices.get("d_model", 512)
     times[name] = words / (V * 512), (n_parameters(**choices) - words) / (base - V * 512)
 rows = [[name, *(f"{factor:.2f}" for factor in both)] for name, both in times.items()]
-table(rows, ["change", "table of words, times", "blocks, times"])
+table(rows, ["change", "embedding table, times", "blocks, times"])
 
 # %% [markdown]
 # (claim-tr-9)=
@@ -659,7 +659,7 @@ table(rows, ["change", "table of words, times", "blocks, times"])
 # %% tags=["evidence"]
 claim(
     "tr-9",
-    "Yes, if blocks or words are added: doubling them makes {blocks:.2f} and {words:.2f} times their parameters. Doubling the width makes {width:.2f} times the blocks'.",
+    "Yes, if blocks or words are added: doubling them multiplies their parameters by {blocks:.2f} and {words:.2f}. Doubling the width multiplies the blocks' by {width:.2f}.",
     blocks=times["12 blocks instead of 6"][1],
     words=times["twice the vocabulary"][0],
     width=times["twice the width"][1],
@@ -669,13 +669,13 @@ claim(
 )
 
 # %% [markdown]
-# Matrices have width times width numbers. Heads are free: they only cut the width into pieces.
+# Twice the width makes a matrix four times as large. Heads are free: they only cut the width into pieces.
 
 # %% [markdown]
 # (deeper-turns)=
 # ## Why are the positions waves?
 #
-# *5 minutes.* What can $W_q$ and $W_k$ do with sines and cosines? Moving on by $k$ positions turns each hand of the lesson's clocks by the angle $b = \omega_i k$, wherever it was. Let it be at $a = \omega_i p$. The sine and cosine of a sum of angles put this into numbers:
+# *5 minutes.* What can $W_q$ and $W_k$ do with sines and cosines? Moving on by $k$ positions turns each hand of the lesson's clocks by the angle $b = \omega_i k$, wherever it was. Let the hand be at $a = \omega_i p$. The sine and cosine of a sum of angles put this into numbers:
 #
 # $$
 # \begin{aligned}
@@ -758,7 +758,7 @@ def right_at(task: str, positions: str) -> torch.Tensor:
 kinds_of = extrapolation.parameters["positions"]
 found = {(task, kind): right_at(task, kind) for task in ("echo", "copy") for kind in kinds_of}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "None of the positions reaches far beyond the lengths of training, which are left of the dashed line: share of correct answers by the length of the sequence, for four kinds of positions. Means and ranges of three seeds (stored experiment `positions_length`).", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply after it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40; the line without falls more slowly, from one at ten to 0.85 at 20 and 0.3 at 40."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "No kind of position reaches far beyond the training lengths, which are left of the dashed line: share of correct answers by the length of the sequence, for four kinds of positions. Means and ranges of three seeds (stored experiment `positions_length`).", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply after it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40; the line without falls more slowly, from one at ten to 0.85 at 20 and 0.3 at 40."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
 for ax, task in zip(axes, ("echo", "copy")):
     lines = {kind: (tested, found[task, kind]) for kind in kinds_of}
@@ -788,7 +788,7 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "A fifth longer, at 24 symbols, models with sinusoids still echo {waves:.0%}, those with learned positions {learned:.0%}; they copy {waves_copy:.0%} and {learned_copy:.0%}.",
+    "At 24 symbols, a fifth beyond the training length, models with sinusoids still echo {waves:.0%} and copy {waves_copy:.0%}; with learned positions they echo {learned:.0%} and copy {learned_copy:.0%}.",
     waves=mean_at["echo", "sinusoidal", 24].item(),
     learned=mean_at["echo", "learned", 24].item(),
     waves_copy=mean_at["copy", "sinusoidal", 24].item(),
@@ -797,12 +797,12 @@ observe(
 )
 
 # %% [markdown]
-# A model has seen only the beginning of its sinusoids. A little further on it does better than with learned positions; twice as far, it fails. In copying, having no positions at all beats all of them, though within the training lengths it is worst. Perhaps such a model looks for the symbol that came after this one in the source, and for that it needs no positions.
+# A model has seen only the beginning of its sinusoids. A little further on it does better than with learned positions; twice as far, it fails. In copying, having no positions at all beats every kind of position, though within the training lengths it is worst. Perhaps such a model looks for the symbol that came after this one in the source, and for that it needs no positions.
 
 # %% [markdown]
 # ## How far back can a Transformer look?
 #
-# *4 minutes.* Which was the first of many symbols? On Day 3 this question showed how far back a network remembers. Stored experiments put it to an encoder of one block, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
+# *4 minutes.* Which was the first of many symbols? On Day 3 this question showed how far back a network remembers. Stored experiments put it to an encoder of one block, with about as many parameters as Day 3's networks and the same training. Others trained small models to copy sequences within 400 steps.
 
 # %% tags=["evidence"]
 recalled, mixed = experiments.load("long_recall"), experiments.load("long_recall_mixed")
@@ -823,7 +823,7 @@ copies = {
 # %% tags=["evidence"]
 claim(
     "tr-10a",
-    "Yes: one encoder block recalls the first of 512 symbols in {fixed:.1%} of cases, and after training on shorter ones too, of 1,024 in {longer:.1%}.",
+    "Yes: one encoder block recalls the first of 512 symbols in {fixed:.1%} of cases; trained on shorter sequences too, of 1,024 in {longer:.1%}.",
     fixed=recalled.spread("test", length=512)[1],
     longer=mixed.spread("test", model="Transformer", length=1024)[1],
     holds=lambda fixed, longer: min(fixed, longer) > 0.99 and max(fixed, longer) <= 1,
@@ -837,7 +837,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-10b",
-    "No: a GRU recalls the first of 100 in {bare:.0%}, with open gates in {gates:.0%}; an RNN trained on mixed lengths, of 1,024 in {taught:.0%}.",
+    "No: a GRU with open gates recalls the first of 100 in {gates:.0%} (without: {bare:.0%}); an RNN trained on mixed lengths, of 1,024 in {taught:.0%}.",
     bare=at_100["GRU"][0],
     gates=at_100["GRU, keeping"][0],
     taught=mixed.spread("test", model="RNN", length=1024)[0],
@@ -847,7 +847,7 @@ claim(
 )
 
 # %% [markdown]
-# So 100 symbols are no limit for a recurrent network. It was badly initialised, or badly taught; with care it remembers *one* thing for long. Where it has to hold many at once, the Transformer learns sooner:
+# So 100 symbols are no limit for a recurrent network. Those that failed were badly initialised, or badly taught; with care, such a network remembers *one* thing for long. Where many have to be held at once, the Transformer learns sooner:
 
 # %% tags=["evidence"]
 observe(
@@ -865,7 +865,7 @@ observe(
 # (deeper-time)=
 # ## Is a Transformer faster than a recurrent network, and as good?
 #
-# *4 minutes.* Is a layer faster if its words don't queue? On one core it is, for short sequences: a recurrent layer does little work in each of many small steps, an encoder block much work in a few large ones, and a processor prefers those. But as the text grows, so does the number of pairs.
+# *4 minutes.* Is a layer faster if its words don't queue? On one core it is, for short sequences: a recurrent layer does little work in each of many small steps, an encoder block does much in a few large ones, and a processor prefers the latter. But as the text grows, so does the number of pairs.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "An encoder block is faster than a GRU in short sequences and slower in long ones: processor time of a training step of one layer, 128 wide, four sequences at once, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines over 16 to 4096 words. Those of the two GRUs are close to each other. That of the encoder block begins below both, rises more steeply from some hundred words on, and crosses them beyond one thousand."}}
 by_length = experiments.load("sequence_time")
@@ -880,7 +880,7 @@ ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# And a whole model? How long does a pass over Day 4's 24,000 sentences take on one core, and how good are the alignments, unseen structures and dates? (The Transformer has smoothed labels, rotary positions and no dropout, Day 4's network plain labels and a dropout of 0.1. So they differ in more than the architecture.)
+# And a whole model? How long does a pass over Day 4's 24,000 sentences take on one core, and how well do the models do on alignments, unseen structures and dates? (The Transformer has smoothed labels, rotary positions and no dropout; Day 4's network has plain labels and a dropout of 0.1. So they differ in more than the architecture.)
 
 # %% tags=["evidence"]
 stored = {
@@ -912,7 +912,7 @@ told = {
     for name in ("dates", "dates_transformer")
 }
 observe(
-    "Day 4's network takes {faster:.2f} times as long per pass as the Transformer. But of dates in unseen formats it reads {day_4s:.0%} correctly, the Transformer {todays:.0%}.",
+    "Day 4's network takes {faster:.2f} times as long per pass as the Transformer. But it reads {day_4s:.0%} of the dates in unseen formats correctly, and the Transformer {todays:.0%}.",
     faster=faster,
     todays=told["dates_transformer"][0],
     day_4s=told["dates"][0],
@@ -920,7 +920,7 @@ observe(
 )
 
 # %% [markdown]
-# Why the Transformer has more trouble with unseen formats, and whether the architecture is the reason at all, was not measured. On unseen structures, its own seeds lie several points apart.
+# Why the Transformer has more trouble with unseen formats, and whether the architecture is the reason at all, was not measured. On unseen structures, the Transformer's own seeds lie several points apart.
 
 # %% [markdown]
 # ## Encoder-only and decoder-only: three models from the same blocks?
@@ -935,7 +935,7 @@ show_source(transformer.EncoderOnly)
 show_source(transformer.DecoderOnly)
 
 # %% [markdown]
-# The encoder's task: which of twelve languages is a word from? The words are Day 3's, names of months, languages and countries.
+# The encoder should tell which of twelve languages a word is from. The words are Day 3's: names of months, languages and countries.
 
 # %%
 train_words, _, test_words = dates.language_words()
@@ -957,7 +957,7 @@ optimiser, schedule = rise_and_fall(linguist, 6e-3, 4 * len(batches))
 _ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=4, schedule=schedule)
 
 # %% [markdown]
-# The decoder's task: to continue an English sentence. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
+# The decoder should continue an English sentence. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
 
 # %%
 task = ShortTask(12_000)
@@ -1084,7 +1084,7 @@ heat_map(places, xlabel="attends to", ylabel="block and head", **names)
 plt.show()
 
 # %% [markdown]
-# In large models some heads attend to the previous word, and to little else {cite}`voita2019analyzing,clark2019what`. In such a small model the work is shared. And the model that names languages? We measure how much weight the last three letters of a word get, in words of eight letters and more.
+# In large models some heads attend to the previous word, and to little else {cite}`voita2019analyzing,clark2019what`. In a model as small as ours, the work is shared. And the model that names languages? We measure how much weight the last three letters of a word get, in words of eight letters or more.
 
 # %% tags=["evidence"]
 ids, lengths = pad(spelt([word for word in test_words if len(word.text) >= 8])[0])
@@ -1115,7 +1115,7 @@ plt.show()
 # %% tags=["evidence"]
 beside, far = alike.diagonal(1)[1:].mean().item(), alike.diagonal(4)[1:].mean().item()
 observe(
-    "Neighbouring positions have a cosine of {beside:.2f} on average, positions four apart {far:.2f}.",
+    "Neighbouring positions have a cosine of {beside:.2f} on average, and positions four apart one of {far:.2f}.",
     beside=beside,
     far=far,
     holds=beside > far + 0.1,
@@ -1223,7 +1223,7 @@ check("sandwich_norm", sandwich)
 # W_\text{down} \big( \operatorname{SiLU}(W_\text{gate}\, x) \odot W_\text{up}\, x \big) .
 # $$
 #
-# Write it. Now there are three matrices instead of two. How wide can the hidden layer be with as many weights as a plain layer with a hidden width of 3072?
+# Write it. Now there are three matrices instead of two. How wide is the hidden layer if there are as many weights as in a plain layer with a hidden width of 3072?
 # ([Solution](../solutions/06_transformer.ipynb#solution-swiglu))
 # ```
 
@@ -1240,7 +1240,7 @@ check("swiglu", swiglu)
 # ```{exercise} Predict: when all pairs cost most
 # :label: exercise-pairs-against-feed-forward
 #
-# *Core, 5 minutes.* A block is 512 wide, its feed-forward layer 2048. In short texts, attention costs little. At what length $T$ do the two products over **all pairs** (the scores,
+# *Core, 5 minutes.* A block is 512 wide, and its feed-forward layer has 2048 hidden units. In short texts, attention costs little. At what length $T$ do the two products over **all pairs** (the scores,
 # and the weighted values; without the projections) cost as many operations as the feed-forward layer?
 # ([Solution](../solutions/06_transformer.ipynb#solution-pairs-against-feed-forward))
 # ```
@@ -1256,7 +1256,7 @@ check("pairs_against_feed_forward", my_length)
 #
 # *Core, 15 minutes.* A source and its target can share one sequence, and one stack can read both. In a **prefix** model {cite}`raffel2020exploring` the first symbols, as many as
 # `prefixes` says, are given: every position may see all of them, as in an encoder. After them, each position sees itself and what came before, as in a decoder. No position
-# sees padding. Return the mask. What padded queries see doesn't matter; give them what the rule gives.
+# sees padding. Return the mask. What padded queries see doesn't matter; apply the same rule to them.
 # ([Solution](../solutions/06_transformer.ipynb#solution-prefix-mask))
 # ```
 
@@ -1277,7 +1277,7 @@ check("prefix_mask", prefix_mask)
 # :label: exercise-smoothed-divergence
 #
 # *Core, 20 minutes.* With smoothed labels, the cross-entropy of a perfect model is not 0. The Kullback–Leibler divergence
-# $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is: it is the cross-entropy minus the label's own entropy. And the share $s$ need not be spread
+# $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is 0, because it is the cross-entropy minus the label's own entropy. And the share $s$ need not be spread
 # evenly. {cite:t}`szegedy2016rethinking` let any distribution $u$ receive it:
 #
 # $$
@@ -1307,7 +1307,7 @@ check("smoothed_divergence", smoothed_divergence)
 #
 # *Core, 10 minutes.* The paper's learning rate falls as $1/\sqrt{\text{step}}$, for ever. If the number of steps is known, a cosine is more usual
 # {cite}`loshchilov2017sgdr`. The rate rises linearly to `peak`, which it reaches at step `warmup`. From there half a cosine wave takes it down to `floor`, which it reaches at step `total` and keeps. Steps
-# count from 1, and the line starts with 0 at the step **before** the first.
+# count from 1, and the line starts at 0, one step **before** the first.
 # ([Solution](../solutions/06_transformer.ipynb#solution-cosine-schedule))
 # ```
 
@@ -1325,7 +1325,7 @@ check("cosine_schedule", rate)
 # :label: exercise-layer-norm-gradient
 #
 # *Stretch, 25 minutes.* Layer norm is $y = g \odot \hat x + b$, with $\hat x = (x - \mu)/\sqrt{\sigma^2 + \varepsilon}$. Given the gradient of the loss with respect to $y$,
-# work out those with respect to $x$, $g$ and $b$, first with a pencil, then as formulas: the check switches autograd off. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then explain why the gradient with respect to
+# work out those with respect to $x$, $g$ and $b$, first with a pencil, then in code, without autograd: the check switches it off. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then explain why the gradient with respect to
 # $x$ sums to 0 over the width.
 # ([Solution](../solutions/06_transformer.ipynb#solution-layer-norm-gradient))
 # ```

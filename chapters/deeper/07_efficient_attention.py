@@ -57,8 +57,8 @@ def cost(form, T: int) -> tuple[int, int]:
 # (deeper-exact)=
 # ## Are all forms exact? Contexts, gradients, padding and caches
 #
-# *6 minutes.* The lesson compared contexts. Do the gradients agree as well, with padding, and for every pattern? We begin with a loop that follows the definition of a window. All lengths and widths differ, and 23 positions
-# are not a multiple of the window.
+# *6 minutes.* The lesson compared contexts. Do the gradients agree as well, with padding, and for every pattern? We begin with a loop that follows the definition of a window. All lengths and widths differ, and the text's 23 positions
+# are not a whole number of windows.
 
 # %%
 q, k, v = heads(23, d=5, dtype=torch.float64)
@@ -76,7 +76,7 @@ found = efficient.window_attention(q, k, v, 4)[0, 0]
 torch.testing.assert_close(found, looped, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# Then we compare every pattern with full attention under its mask: contexts, and gradients with respect to query, key and value, causal and not.
+# Then we compare every pattern with full attention under its mask: contexts, and gradients with respect to query, key and value, with a causal mask and without.
 
 # %%
 q, k, v = (x.requires_grad_() for x in heads(37, d=6, dtype=torch.float64))
@@ -105,7 +105,7 @@ theirs = blocks.attend(q, k, v, efficient.bigbird_mask(37, 4, seed=1))
 gaps.append(gap(efficient.bigbird_attention(q, k, v, 4, seed=1), theirs))
 
 # %% [markdown]
-# We compare the tiles with the library's kernel, also with fewer queries than keys, and with padding.
+# We compare the tiles with the library's kernel, including cases with fewer queries than keys, and with padding.
 
 # %%
 tiles = partial(efficient.tiled_attention, tile=8)
@@ -121,7 +121,7 @@ of_tiles = [
 ]
 
 # %% [markdown]
-# The forms of linear attention must agree with each other. And the Linformer, explained below, must agree with full attention if its matrices are the identity, because each of its mixtures is then one key.
+# The forms of linear attention must agree with each other. And the Linformer, explained below, must agree with full attention if its matrices are the identity, because each of its mixtures is then a single key.
 
 
 # %%
@@ -266,7 +266,7 @@ observe(
 of_block, of_gru = of_layer["encoder block", "work"], of_layer["GRU", "work"]
 claim(
     "eff-3a",
-    "Yes, if the text is long: a block's work grows with a power of {early:.2f} around 100 positions, {late:.2f} around 3,000; a GRU's {gru:.2f}.",
+    "Yes, if texts are long: a block's work grows as the length to the power {early:.2f} near 100 positions, {late:.2f} near 3,000; a GRU's, {gru:.2f}.",
     early=exponent(STEPS[2:4], of_block[2:4]),
     late=exponent(STEPS[-2:], of_block[-2:]),
     gru=exponent(STEPS[-2:], of_gru[-2:]),
@@ -345,7 +345,7 @@ claim(
 # (deeper-patterns)=
 # ## Which sparse patterns reach further than a window?
 #
-# *13 minutes.* With windows alone, information from far away passes through many blocks. What else can a pattern contain? **Global** positions see everything and are seen by everything. The Sparse Transformer
+# *13 minutes.* With windows alone, information from far away has to pass through many blocks. What else can a pattern contain? **Global** positions see everything and are seen by everything. The Sparse Transformer
 # {cite}`child2019generating` adds keys at a distance: if the text is written in rows of length $l$, a query sees its neighbours and its column.
 
 # %%
@@ -403,7 +403,7 @@ table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"]
 assert all((reached(mask, 2) == 1) == (name != "window") for name, mask in of_256.items())
 
 # %% [markdown]
-# A window connects neighbours only. The other three connect every pair within two blocks of a network; BigBird's global positions alone would be enough for that. But if
+# A window connects neighbours only. The other three connect every pair within two blocks of a network; BigBird's global positions alone would be enough for that. But even where
 # information *can* travel, the network must still learn to send it. Whether it does is measured [below](#deeper-quality).
 #
 # Choose a pattern, a window and a length: which pairs are computed, and what do they cost? (*Linear* is [linear attention](#deeper-linear), which computes no pairs at all.)
@@ -449,8 +449,8 @@ patterns({option: counted(*option) for option in options})
 show_source(efficient.Linformer)
 
 # %% [markdown]
-# Why should that be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** is the number of rows from which all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
-# $(m, T)$. If only a few of its singular values are large, such a product approximates it well. (Day 2 used the largest singular value, which says how far a matrix stretches a vector.) For a trained model, the paper plots which share of their sum the largest ones make up. We do the same, and add an untrained model.
+# Why should so few keys be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** is the number of rows from which all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
+# $(m, T)$. If only a few of its singular values are large, such a product approximates it well. (Day 2 used the largest singular value, which says how far a matrix can stretch a vector.) For a trained model, the paper plots what share of their sum the largest ones make up. We do the same, and add an untrained model.
 
 
 # %% tags=["evidence"]
@@ -552,7 +552,7 @@ mechanisms.board(
 plt.show()
 
 # %% [markdown]
-# Which $\phi$? Its features must not be negative, so that the weights aren't negative either. The paper takes $x + 1$ above 0 and $e^x$ below.
+# Which $\phi$ should we take? Its features must not be negative, so that the weights aren't negative either. The paper takes $x + 1$ above 0 and $e^x$ below.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Above 0, the features grow along a straight line where a softmax has the exponential. (In libraries the dashed curve is called elu, plus 1.)", "name": "fig-features"}, "image": {"alt": "Two curves over -3 to 3. Left of 0 they are the same, near 0 and rising to 1. Right of 0 the features, dashed, go on as a straight line to 4, while the exponential leaves the picture."}}
 x = torch.linspace(-3, 3, 121)
@@ -609,7 +609,7 @@ print("your steps  ", [round(c, 4) for c in steps])
 # %% [markdown]
 # ## Performer: can random features estimate the softmax?
 #
-# *12 minutes.* Linear attention replaces the exponential with another, flatter function. Are there features whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
+# *12 minutes.* Linear attention replaces the exponential with another, flatter function. Are there features whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` has random ones that estimate it. For random directions $\omega \sim \mathcal N(0, I)$,
 #
 # $$
 # \exp(x^\top y) = \mathbb E_\omega \left[ e^{\omega^\top x - |x|^2/2} \; e^{\omega^\top y - |y|^2/2} \right] ,
@@ -694,7 +694,7 @@ claim(
 # after division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 \approx 2.8$.
 #
 # A layer needs the quotient, not the exponential. So we compare contexts, for 64 positions whose queries and keys all have
-# one norm (after scaling). The error is relative to the size of the exact contexts.
+# the same norm (after scaling). The error is relative to the size of the exact contexts.
 
 # %% tags=["evidence"]
 q, k, v = heads(64, d=16, dtype=torch.float64)
@@ -749,7 +749,7 @@ observe(
 )
 
 # %% [markdown]
-# Returning 0 would give an error of 1. The quotient of two unbiased estimates is itself biased. And whether the error falls as promised depends on the norm of queries and
+# (Returning 0 would give an error of 1.) Averaging many draws doesn't remove all of the error, because the quotient of two unbiased estimates is itself biased. And whether the error falls as promised depends on the norm of queries and
 # keys, which the network learns: to attend sharply to one key, they have to be long.
 
 # %% [markdown]
@@ -764,7 +764,7 @@ show_source(efficient.TiledAttention)
 
 # %% [markdown]
 # This imitates FlashAttention {cite}`dao2022flashattention` in plain PyTorch, without its speed: here each tile makes a round trip through main memory, which the
-# original avoids. Attention in chunks, without quadratic memory, is a little older {cite}`rabe2021self`. A stored experiment counted the work, bytes and seconds of one head's training step.
+# original avoids. Attention in chunks, without quadratic memory, is a little older {cite}`rabe2021self`. A stored experiment counted the work and bytes of one head's training step, and measured its seconds.
 
 # %% tags=["evidence"]
 costs = experiments.load("attention_costs")
@@ -877,7 +877,7 @@ claim(
 # The state is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$.
 #
 # How long a sequence fits into 1 GiB in the training step of one head? For each
-# form we fit a curve to the stored bytes and extrapolate it. Each curve has a constant and a linear term, full attention's also a quadratic one, and the patterns with strides of $\sqrt T$ a term in $T^{1.5}$.
+# form we fit a curve to the stored bytes and extrapolate it. Each curve has a constant and a linear term; full attention's also has a quadratic one, and those of the patterns with strides of $\sqrt T$ have a term in $T^{1.5}$.
 
 # %% tags=["evidence"]
 two_sided = [name for name in FORMS if "," not in name]  # not those that are causal
@@ -940,7 +940,7 @@ held = {n: cache_bytes(n) for n in (8, 2, 1)}
 kinds = {8: "multi-head", 2: "grouped-query", 1: "multi-query"}
 table(
     [[kinds[n], n, f"{size:,}"] for n, size in held.items()],
-    ["attention", "heads of keys", "bytes a layer"],
+    ["attention", "heads of keys", "bytes per layer"],
 )
 
 # %% [markdown]
@@ -991,7 +991,7 @@ observe(
 # ## What do cheaper forms of attention give up?
 #
 # *12 minutes.* A form that computes less is no bargain if the network can no longer do its task. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Half of the 128 positions hold a pair: a key, and a value that belongs to it in this sequence only. The
-# other half hold a key and ask for its value. (The Long Range Arena {cite}`tay2021long` compares texts of up to 16,000 symbols, and a survey {cite}`tay2022efficient` many more forms.)
+# other half hold a key and ask for its value. (The Long Range Arena {cite}`tay2021long` tests forms on texts of up to 16,000 symbols, and a survey {cite}`tay2022efficient` compares many more forms.)
 
 # %%
 ids, target, apart = associative_recall(2, 8, seed=0)
@@ -1001,7 +1001,7 @@ for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apa
     print(f"key {key}", f"is asked for ({answer})" if asked else f"has the value {said - 4}")
 
 # %% [markdown]
-# The model sees both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value have
+# The model looks in both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value have
 # positions of their own.) The full task has 64 keys and 8 values. Between its projections, Day 5's layer calls a function, `attend`; `use_form` exchanges this function in all blocks of a model.
 
 # %%
@@ -1013,7 +1013,7 @@ show_source(efficient.use_form)
 # %% tags=["evidence"]
 now, stored = experiments.live("efficient_quality", method="window", task="recall", seed=0)
 observe(
-    "It answers {near:.0%} of the questions up to 16 positions away correctly, {far:.0%} of those from 97 on, and {all:.1%} of all; the stored run has {stored:.1%}.",
+    "If the answer is up to 16 positions away, {near:.0%} of the questions are answered correctly; from 97 positions on, {far:.0%} are. Altogether it is {all:.1%}, and in the stored run {stored:.1%}.",
     near=now["right by distance"][0],
     far=now["right by distance"][-1],
     all=now["right"],
@@ -1043,7 +1043,7 @@ observe(
 )
 
 # %% [markdown]
-# Is linear attention unable to recall, or has it not learned to do so yet? A short training can't tell.
+# Is linear attention unable to recall, or has it not learned to do so yet? A short training run can't tell.
 # So in the experiment the Linformer, the Performer and linear attention train on recall for three
 # times as many steps. (The patterns get no more steps. They could find what none of their blocks sees only by passing values on from block to block; we haven't tried whether more steps would teach them that.) There are eight forms, three seeds, and a second task: in **count**, every position has to predict which of eight symbols is the most frequent. The prediction depends on all positions, but on none in particular.
 # The patterns leave a typical query 30 to 40 keys; the Linformer has 32 mixtures, the Performer 64 features, and linear attention 32.
@@ -1074,7 +1074,7 @@ recall = {name: over_seeds("right", name, "recall") for name in METHODS}
 assert recall["linear"][1] > 0.8 and recall["linformer"][2] < 0.3
 
 # %% [markdown]
-# So linear attention can recall. It learns later than full attention, and after 150 steps we would have said that it can't. And the patterns? A question can be answered if the query sees the key that it needs. Otherwise the model can only guess one of eight values. How many answers should then be correct?
+# So linear attention can recall. It learns to do so later than full attention, and after 150 steps we would have said that it can't. And the patterns? A question can be answered if the query sees the key that it needs. Otherwise the model can only guess one of eight values. How many answers should then be correct?
 
 # %% tags=["evidence"]
 masks = {
@@ -1181,7 +1181,7 @@ for name in two_sided:
 table(rows, ["form", "work", "bytes", "seconds", "recall, %", "count, %"])
 
 # %% [markdown]
-# The seconds are processor time on one thread of the machine that ran the experiment; on another machine they differ. First the quality that you need decides which forms are left, and then you take the fastest of these. {numref}`fig-decision` is an example, not a rule, because it combines two measurements: the
+# The seconds are processor time on one thread of the machine that ran the experiment; on another machine they differ. To choose, first rule out the forms that fall short of the quality you need, and then take the fastest of the rest. {numref}`fig-decision` is an example, not a rule, because it combines two measurements: the
 # quality at 128 positions, and the seconds at the length given.
 
 
@@ -1228,7 +1228,7 @@ axes[-1].set_xlabel("positions")
 plt.show()
 
 # %% [markdown]
-# Read it row by row, and treat seconds within a quarter of each other as equal. If hardly any answer may be wrong, full attention alone is left of the forms that we trained, and you choose how to compute it. If some answers may be wrong, or an overall
+# Read it row by row, and treat seconds within a quarter of each other as equal. If hardly any answer may be wrong, only full attention is left among the forms that we trained, and you choose how to compute it. If some answers may be wrong, or an overall
 # impression is enough, a form that sums everything up saves a lot on long sequences. Most large models read long texts with full attention, in tiles and with a cache, or with windows where these are enough: in Mistral each layer looks back 4,096 positions {cite}`jiang2023mistral`, and information travels further from layer to layer.
 
 # %% [markdown]
@@ -1403,7 +1403,7 @@ check("online_entropy", entropy)
 #
 # *Core, 20 minutes.* A layer of one head holds the keys and values of $S$ positions. Now $T$ more symbols come at once, as when a user types
 # the next question. Add to each symbol the learned vector of its position, and compute its query, key and value ($q = W_q x$, and so on). Each new symbol
-# attends to everything that is held, and causally to the new symbols, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
+# attends to everything that is held, and causally to the new symbols, with scores scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-cached-attention))
 # ```
 

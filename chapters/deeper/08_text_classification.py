@@ -54,7 +54,7 @@ use_book_style()
 # (deeper-reader-right)=
 # ## Does our classifier match the library's?
 #
-# *4 minutes.* The lesson's classifier returned the library's numbers, without positions and without gradients. What about the book's own, with both? `EncoderOnly` is a classifier built from Day 6's blocks. Its attention rotates queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with a random number for every weight: a gain of 1 or a bias of 0 would hide mistakes.
+# *4 minutes.* The lesson's classifier agreed with the library's, but positions and gradients were left out. What about the book's own, with both? `EncoderOnly` is a classifier built from Day 6's blocks. Its attention rotates queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with a random number for every weight: a gain of 1 or a bias of 0 would hide mistakes.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -84,7 +84,7 @@ off = max((one - other).abs().max().item() for one, other in pairs)
 observe("Values and gradients differ by at most {off:.0e}.", off=off, holds=off < 1e-10)
 
 # %% [markdown]
-# With rotary positions the library has no layer to compare with. But two things must hold for any such classifier: padding and the other texts of a batch change nothing, and the order of the words changes something.
+# The library has no layer with rotary positions to compare with. But two things must hold for any such classifier: padding and the other texts of a batch change nothing, and the order of the words does change something.
 
 # %% tags=["evidence"]
 config = transformer.TransformerConfig(11, positions="rotary", **small)
@@ -106,7 +106,7 @@ observe(
 #
 # *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and starts again. That is fast enough for 30,000 characters and 200 merges, but not for 4,000 merges from a megabyte. How much of this work is needed?
 #
-# A merge changes only the words that contain its pair, so only their counts change. We learn 4,000 merges from scikit-learn's docstrings and count, for each merge, how many
+# A merge changes only the words that contain its pair, so only the pairs in these words need new counts. We learn 4,000 merges from scikit-learn's docstrings and count, for each merge, how many
 # of the distinct words it touches.
 
 # %% tags=["evidence"]
@@ -120,7 +120,7 @@ for word in distinct:
         touched[min(found)] += 1
         word = replace_pair(word, merges[min(found)], 256 + min(found))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A merge touches only a few of the distinct words that the loop walks through: numbers of words for 4,000 merges from the book's English text.", "name": "fig-touched"}, "image": {"alt": "Words, on a logarithmic axis, over the number of the merge from 1 to 4,000. A flat line near 6,000 stands for all distinct words. Below it a ragged curve begins at some hundreds, falls to about ten within the first 500 merges and to one or two at the end."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A merge touches only a few of the distinct words that the loop walks through: number of words for each of 4,000 merges, learned from the book's English text.", "name": "fig-touched"}, "image": {"alt": "Words, on a logarithmic axis, over the number of the merge from 1 to 4,000. A flat line near 6,000 stands for all distinct words. Below it a ragged curve begins at a few hundred, falls to about ten within the first 500 merges and to one or two at the end."}}
 by_merge = [touched[number] for number in range(len(merges))]
 numbers = range(1, len(merges) + 1)
 every = [len(distinct)] * len(merges)
@@ -140,7 +140,7 @@ observe(
 
 # %% [markdown]
 # So `learn_merges_indexed` keeps two things up to date: how often each pair occurs in the text, and which words contain it. For the words that a merge touches, it removes
-# the old pairs and adds the new ones ({numref}`exercise-changed-counts`). The most frequent pair comes from a heap: a count that has changed is pushed again, and the old one is discarded when it reaches the top. The merges are the same as the loop's, to the last one.
+# the old pairs and adds the new ones ({numref}`exercise-changed-counts`). The most frequent pair comes from a heap, which keeps the largest count on top: a count that has changed is pushed again, and the old one is discarded when it reaches the top. The merges are the same as the loop's, down to the last one.
 
 # %% tags=["evidence"]
 some = text[:40_000]
@@ -184,13 +184,13 @@ observe(
 )
 
 # %% [markdown]
-# The library learns the same merges, too, if ties are broken in the same way (a test of the book checks this). Of two equally frequent pairs, both take the lower one. Another rule would give another vocabulary, just as good but not the same.
+# The library learns the same merges, too, if ties are broken in the same way (a test of the book checks this). If two pairs are equally frequent, both take the lower one. Another rule would give another vocabulary, just as good but not the same.
 
 # %% [markdown]
 # (deeper-subword-length)=
 # ## What do subwords do to length, and to names?
 #
-# *5 minutes.* Each merge makes texts shorter and the vocabulary longer. How much shorter, and for which words? We encode the held-out docstrings with the first merges of our 4,000,
+# *5 minutes.* Each merge makes texts shorter and the vocabulary longer. How much shorter, and for which words? We encode the held-out docstrings with more and more of our 4,000 merges,
 # and look at plain words and at names separately. A name here is a word with an underscore, or with a capital after its first letter, such as `n_estimators` or
 # `LogisticRegression`.
 
@@ -257,7 +257,7 @@ observe(
 #
 # *6 minutes.* **How good could the best bag of words be?** A grammar wrote our reviews, so the answer can be counted. Each review has one or two
 # opinions, and three rules give the verdict. A negation reverses an opinion. After *but* comes the opinion that decides, and after *although* one that doesn't.
-# Of two opinions without such a word, the stronger one decides.
+# Without such a word, the stronger of two opinions decides.
 
 # %% tags=["evidence"]
 corpus = reviews.reviews()
@@ -273,7 +273,7 @@ for kind in (*reviews.KINDS, reviews.UNSEEN):
 table(rows, ["kind", "share", "a review", "verdict", "because of"])
 
 # %% [markdown]
-# The last kind is in no training set: both opinions are negated, so a model has to combine two things that it has only seen apart.
+# The last kind is in no training set: both opinions are negated, so a model has to combine two things that it has only seen separately.
 #
 # Half of the reviews have a twin: the same words in another order, and the opposite verdict. Here is one whose twin even has the same windows of three words.
 
@@ -344,7 +344,7 @@ observe(
 )
 
 # %% [markdown]
-# In *not good* and *not bad* the same word would have to pull in opposite directions, so its best weight is zero: a sum can't express *reverse the next word*. So it reads every plain negation the wrong way round, and gets half of the reviews with two opinions.
+# In *not good* and *not bad* the same word would have to pull in opposite directions, so its best weight is zero: a sum can't express *reverse the next word*. So the regression reads every plain negation the wrong way round, and classifies half of the reviews with two opinions correctly.
 #
 # (deeper-library-leak)=
 # ## How many test sentences were read in training?
@@ -379,7 +379,7 @@ observe(
 )
 
 # %% [markdown]
-# So holding out whole modules is not enough, since modules copy from each other. We keep the first of all near copies, wherever it is, and then hold out modules. In each part, every library has equally many sentences, so always giving the same answer is correct a fifth of the time.
+# So holding out whole modules is not enough, since modules copy from each other. We keep only the first of several near copies, wherever it is, and then hold out modules. In each part, every library has equally many sentences, so always giving the same answer is correct a fifth of the time.
 #
 # Names are masked, because *numpy* in a sentence would make the question a joke. We mask a word if its author marked it as a name, if it has a capital inside the sentence or a character that isn't a letter, or if it is the name of a library. Words that are topics stay: *tensor*, *axes*, *estimator*.
 
@@ -387,16 +387,16 @@ observe(
 # (deeper-six)=
 # ## Which of six models reads best?
 #
-# *7 minutes.* **The lesson compared a bag of words with one Transformer. What do the models in between see, and how many examples does each need?** Here are six of them:
+# *7 minutes.* **The lesson compared a bag of words with one Transformer. What do the models in between see, and how many examples does each need?** Here are six models:
 #
 # - **The majority** always predicts the most frequent class, whatever it reads.
 # - **The bag of words** is TF-IDF with a logistic regression.
-# - **The mean of embeddings** gives each word a vector and averages them, as fastText does {cite}`joulin2017bag`. It is a bag as well, but a network learns its weights.
+# - **The mean of embeddings** gives each word a vector and averages them, as fastText does {cite}`joulin2017bag`. That is a bag, too, but a network learns its weights.
 # - **The text CNN** slides 96 kernels of three words over the text and keeps the largest output of each {cite}`kim2014convolutional`: Day 1's convolution, over words instead of pixels.
 # - **The BiLSTM** is Day 3's LSTM, read from both ends; the largest value of each output is kept {cite}`conneau2017supervised`.
 # - **The Transformer** is Day 6's encoder, with two blocks, rotary positions and the mean.
 #
-# All have vectors of 48 numbers. For each we tried four learning rates (for the bag of words four penalties), chose the best on the validation set, and trained with three seeds. All networks took 500 steps, even with few examples.
+# All networks have vectors of 48 numbers. For each model we tried four learning rates (for the bag of words four penalties), chose the best on the validation set, and trained with three seeds. All networks took 500 steps, even with few examples.
 
 # %% tags=["evidence"]
 read = experiments.load("classifiers")
@@ -405,7 +405,7 @@ bag_ceiling, window_ceiling = (
     100 * reviews.ceiling(reviews.windows(n)) for n in (1, reading.KERNEL)
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On the reviews the two networks that see all the order win; on the libraries' sentences the bags keep up. Correct answers on the test sets by the number of training examples; bands cover three seeds. Dotted: the ceilings of a bag of words and of windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is correct over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 89; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On the reviews the two networks that see the whole order win; on the libraries' sentences the bags keep up. Correct answers on the test sets by the number of training examples; bands cover three seeds. Dotted: the ceilings of a bag of words and of windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is correct over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 89; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
 axes = plt.subplots(1, 2, figsize=(8, 3.8))[1]
 for ax, task_name in zip(axes, read.parameters["task"]):
     lines = {}
@@ -482,7 +482,7 @@ observe(
 # %% [markdown]
 # ### What if the words are shuffled?
 #
-# The stored experiment `negation` trains three of them on reviews as they are, and on reviews whose words were shuffled. Each then reads test reviews of both kinds.
+# The stored experiment `negation` trained three of them on reviews as they are, and on reviews whose words were shuffled. Each then read test reviews of both kinds.
 
 # %% tags=["evidence"]
 mixed = experiments.load("negation")
@@ -513,7 +513,7 @@ ordered = mixed.spread("order", model="Transformer", trained_on="order")[0]
 lost = mixed.spread("shuffled", model="Transformer", trained_on="order")[0]
 never_had = mixed.spread("shuffled", model="Transformer", trained_on="shuffled")
 observe(
-    "Once the words are shuffled, the Transformer classifies {lost:.0%} correctly instead of {ordered:.0%}. Trained on shuffled words, it gets {never:.0%} of them.",
+    "Once the words are shuffled, the Transformer classifies {lost:.0%} correctly instead of {ordered:.0%}. Trained on shuffled words, it classifies {never:.0%} of the shuffled reviews correctly.",
     lost=lost,
     ordered=ordered,
     never=never_had[0],
@@ -521,7 +521,7 @@ observe(
 )
 
 # %% [markdown]
-# A network can reverse *good* because of a *not* anywhere in the text, which no sum can. That is why the Transformer does better than the bag on shuffled *negation*. But shuffling destroys which of two opinions is negated, or comes after *but*.
+# A network can reverse *good* because of a *not* anywhere in the text, which no sum can. That is why the Transformer does better than the bag on shuffled *negation*. But once the words are shuffled, nothing shows which of two opinions is negated, or comes after *but*.
 
 # %% [markdown]
 # (deeper-subwords)=
@@ -579,7 +579,7 @@ claim(
 )
 
 # %% [markdown]
-# In new modules of the libraries few words are new, and splitting them neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while subwords such as endings give a language away. Characters do that as well. But they make a sentence several times as long, and in the same number of steps the model learns little of it.
+# In new modules of the libraries few words are new, and splitting them neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while subwords such as endings give a language away. Characters do that as well. But they make a sentence several times as long, and in the same number of steps the model learns little from them.
 
 # %% [markdown]
 # (deeper-pooling)=
@@ -640,7 +640,7 @@ claim(
 # (deeper-decided)=
 # ## Attribution: which words decided?
 #
-# *7 minutes.* **Three ways to colour the words of a text, and three different pictures. Which one is correct?** For real sentences there is no answer key, and a picture is believed if it looks sensible {cite}`jain2019attention`. Our grammar knows the words that decide. They are the fewest without which its rules would leave the verdict open or reverse it: an adjective and its *not*, the *but* that makes them count, or two degrees that are compared. So each method can be graded like an exam.
+# *7 minutes.* **Three ways to colour the words of a text, and three different pictures. Which one is correct?** For real sentences there is no answer key, and a picture is believed if it looks sensible {cite}`jain2019attention`. Our grammar knows the words that decide. They are the smallest set without which its rules would leave the verdict open or reverse it: an adjective and its *not*, the *but* that makes them count, or two degrees that are compared. So each method can be graded like an exam.
 #
 # Every method gives each word of a review a number. Among the reviews that the model classifies correctly, we count how often the word with the largest number is one that decides.
 #
@@ -652,7 +652,7 @@ claim(
 show_source(classification.gradient_times_input)
 show_source(classification.attention_rollout)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient × input fails in the Transformer with the mean, and works in the BiLSTM: in how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient × input fails in the Transformer with the mean, and works in the BiLSTM: share of the reviews in which the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
 marked = experiments.load("decided")
 axes = plt.subplots(1, 3, figsize=(9.5, 3.6))[1]
 found = {}
@@ -681,7 +681,7 @@ observe(
 )
 
 # %% [markdown]
-# Leaving out does best, in an exam that suits it: the deciding words were themselves defined by leaving out. And these are all means. Attention in the last block alone does much worse, and differs from seed to seed.
+# Leaving words out does best, in an exam that suits it: the deciding words were themselves defined by leaving words out. And these are all means over seeds. Attention in the last block alone does much worse, and differs from seed to seed.
 #
 # Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which we don't test here: a block reads its input through a layer norm, and a layer norm discards every vector's size. If a word's vector is scaled down a little, the block reads it nearly as before, however much the word matters. The *direction* of the vector matters, and the length of the gradient tells a little more about that. But with [CLS] the gradient does better, through the same norms, so they can't be the whole reason.
 
@@ -689,7 +689,7 @@ observe(
 # (deeper-calibration)=
 # ## Calibration: does a model know how sure it should be?
 #
-# *5 minutes.* **The Transformer says *scipy*, with 93%. Should you bet on it at these odds?** A model is **calibrated** if 93 in 100 of all answers that it gives with 93% are correct. To check, we sort the answers into bins by their confidence, and compare each bin's mean confidence with its share of correct answers: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
+# *5 minutes.* **The Transformer says *scipy*, with 93%. Should you bet on it at these odds?** A model is **calibrated** if 93 in 100 of all answers that it gives with 93% confidence are correct. To check, we sort the answers into bins by their confidence, and compare each bin's mean confidence with its share of correct answers: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
 #
 # The **expected calibration error** is the mean distance from the diagonal, each bin weighted by its number of answers:
 #
@@ -770,7 +770,7 @@ claim(
 )
 
 # %% [markdown]
-# The networks that see order have temperatures far above 1: they are too sure of themselves. For the two bags it is the other way round. Their temperature is below 1: they are correct more often than they claim. (For the bag of words the penalty does this, because it keeps the weights small.)
+# The networks that see order have temperatures far above 1: they are too sure of themselves. For the two bags it is the other way round: their temperature is below 1, because they are correct more often than they claim. (For the bag of words the penalty does this, because it keeps the weights small.)
 
 # %% [markdown]
 # (deeper-leak)=
@@ -790,7 +790,7 @@ learned = [model for model in stored.parameters["model"] if model != "majority"]
 shared = {split: leaks[f"{split}_split, leak"] for split in ("random", "grouped")}
 shared["official"] = leaks["sentences, leak"]
 observe(
-    "Take the test phrases that have at least six words. In a random split, {random:.0%} of them share six in a row with a training phrase. If phrases stay with the longest that contains them, {grouped:.1%} do, and of GLUE's own sentences {official:.1%}.",
+    "Take the test phrases that have at least six words. In a random split, {random:.0%} of them share six in a row with a training phrase. If phrases stay with the longest that contains them, {grouped:.1%} do, and so do {official:.1%} of GLUE's own sentences.",
     **shared,
     holds=shared["random"] > 0.8 and max(shared["grouped"], shared["official"]) < 0.1,
 )
@@ -844,7 +844,7 @@ official = [fmean(right(model, "all, sentences")) for model in learned]
 chosen = max(learned, key=lambda model: max(stored.column("by setting", model=model)[0]))
 mine, bag = (fmean(right(model, "all, sentences")) for model in (chosen, "bag of words"))
 observe(
-    "After training on all phrases, the network that was best on the validation phrases by group classifies {mine:.1%} of the 872 sentences correctly, averaged over three seeds; the bag of words {bag:.1%}. The standard error of such a share is {error:.1%}.",
+    "After training on all phrases, the network that was best on the validation phrases by group classifies {mine:.1%} of the 872 sentences correctly, averaged over three seeds; the bag of words gets {bag:.1%}. The standard error of such a share is {error:.1%}.",
     mine=mine,
     bag=bag,
     error=(mine * (1 - mine) / 872) ** 0.5,

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 6
 #
-# To the exercises of [The Transformer](../06_transformer.ipynb), then to those of its [deeper page](../deeper/06_transformer.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
+# First come the solutions for [The Transformer](../06_transformer.ipynb), then those for its [deeper page](../deeper/06_transformer.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -76,7 +76,7 @@ block = check("block", block)
 # (solution-decoder-block)=
 # ## A decoder block
 #
-# Only the decoder's stream is normalised, and only its own words are hidden from it: the encoder's output comes normalised, and all of the source is there from the start.
+# Only the decoder's stream is normalised, and only its own later words are hidden from it: the encoder's output comes normalised, and all of the source is there from the start.
 
 
 # %%
@@ -133,7 +133,7 @@ check("decoder_block_parameters", my_count)
 # (solution-unscaled-embedding)=
 # ## Predict: the embedding's scale
 #
-# Of 512 numbers with a variance of 1/512, the squares sum to about 1. In a position, the squares of each sine and its
+# The squares of 512 numbers with a variance of 1/512 sum to about 1. In a position's vector, the squares of each sine and its
 # cosine sum to 1, and there are 256 such pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper next to its position.
 
 # %%
@@ -169,7 +169,7 @@ check("pre_norm_deviation", 5)
 # (solution-rms-norm)=
 # ## RMS norm
 #
-# RMSNorm subtracts nothing. So the two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. If the outputs of the layer before
+# RMSNorm subtracts nothing. So the two norms agree where there is nothing to subtract anyway: for any $x$ whose mean is 0. If the outputs of the layer before
 # always summed to 0, RMSNorm would be layer norm.
 
 
@@ -198,7 +198,7 @@ def loss_on_digits(model: DecoderOnly, is_causal: bool, seed: int) -> torch.Tens
 
 
 # %% [markdown]
-# The last position is left out: the digit that it has to predict is not in the input, so it couldn't be read off.
+# The last position is left out: the digit that it has to predict is not in the input, so it can't be read off.
 
 # %%
 torch.manual_seed(0)
@@ -254,7 +254,7 @@ check("shifted_target", shifted)
 # ## Sinusoids as they were run
 #
 # Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. The angles deserve double precision:
-# single precision keeps few decimals of a large one.
+# single precision keeps few decimals of a large angle.
 
 
 # %%
@@ -271,8 +271,8 @@ def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
 check("tensor2tensor_positions", add_waves)
 
 # %% [markdown]
-# For the model, the blocks are only the paper's columns in another order, and the matrix that reads them can have that order, too. The wavelengths
-# do differ; that this matters little is our guess, and not tested here.
+# To the model, these are only the paper's columns in another order, and the matrix that reads them can learn that order. The wavelengths
+# do differ; we guess that this matters little, but we haven't tested it.
 
 # %% [markdown]
 # (solution-left-padding)=
@@ -314,7 +314,7 @@ check("sandwich_norm", sandwich)
 # (solution-swiglu)=
 # ## SwiGLU
 #
-# One product goes through SiLU, the other doesn't.
+# One product goes through SiLU; the other doesn't.
 
 
 # %%
@@ -530,6 +530,6 @@ observe(
 )
 
 # %% [markdown]
-# On average over three languages, the mean of the last five checkpoints is closer to the lowest possible loss than the five themselves; the mean of all is further away. At a constant rate the parameters never come to rest. They circle a good place, each checkpoint on another side of it, and the mean of a few is nearer to the middle than they are.
-# Its loss is not the mean of their losses: near a minimum the loss curves upwards, so the loss of a mean is below the mean of the losses. It doesn't help while the checkpoints are still on their way, all on one side. That is
+# On average over three languages, the mean of the last five checkpoints is closer to the lowest possible loss than the five themselves; the mean of all is further away. At a constant rate the parameters never come to rest. They circle a good point, each checkpoint on another side of it, and the mean of a few is nearer to the middle than they are.
+# Its loss is not the mean of their losses: near a minimum the loss curves upwards, so the loss of a mean is below the mean of the losses. Averaging doesn't help while the checkpoints are still on their way, all on one side. That is
 # why the mean of all, with its long way from the start, is far from good. And where the rate falls to 0, there is little left to average.

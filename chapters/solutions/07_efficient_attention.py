@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 7
 #
-# First come the exercises of [Efficient attention](../07_efficient_attention.ipynb), then those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. The check should pass, and you should be able to say why.
+# First come the solutions for [Efficient attention](../07_efficient_attention.ipynb), then those for its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -66,7 +66,7 @@ def take_in(scores, values, m, total, a):
 take_in = check("online_softmax", take_in)
 
 # %% [markdown]
-# The numbers of the lesson's picture, in which the second tile raises the maximum from 3 to 5:
+# Here are the numbers of the lesson's picture, in which the second tile raises the maximum from 3 to 5:
 
 # %%
 m, total, a = torch.tensor([[-math.inf]]), torch.zeros(1, 1), torch.zeros(1, 1)
@@ -365,7 +365,7 @@ check("retention", forgetting_attention)
 
 
 # %% [markdown]
-# All pairs at once, retention is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
+# With all pairs at once, retention is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
 # $\gamma^{-s}$ to the keys, so that no matrix of shades is needed. But $\gamma^{-s}$ overflows: for $\gamma = 0.5$, even in double precision after 1023 positions.
 
 
@@ -385,7 +385,7 @@ torch.testing.assert_close(all_at_once(*inputs), forgetting_attention(*inputs))
 # (solution-two-sided-features)=
 # ## Linear attention with features on both sides
 #
-# Stay with logarithms as long as you can. The number subtracted from the keys may differ from feature to feature, if it is added to the queries' features. The number
+# Stay with logarithms as long as you can. The number subtracted from the keys may differ from feature to feature, as long as it is added to the queries' features. The number
 # subtracted from the queries may differ only from query to query, and then it cancels in the quotient. So do $|q|^2 / 2$ and the factor
 # $1 / \sqrt{2m}$.
 
@@ -406,8 +406,8 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
 check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
-# What is gained by using both directions? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
-# by a factor of $1 - e^{-|x + y|^2}$ (its lemma 2). We estimate it for vectors of several lengths.
+# What is gained by using both directions? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ is
+# multiplied by $1 - e^{-|x + y|^2}$ (its lemma 2). We estimate it for vectors of several lengths.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -457,7 +457,7 @@ check("online_entropy", entropy)
 # (solution-cached-attention)=
 # ## Attention that goes on from a cache
 #
-# The new symbols have the positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys, the last one sees all, so the mask's diagonal starts
+# The new symbols have the positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys and the last one sees all, so the mask's diagonal starts
 # after the keys that are held. `causal_mask(T, S + T)` draws this mask.
 
 

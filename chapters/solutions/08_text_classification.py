@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 8
 #
-# To the exercises of [Text classification](../08_text_classification.ipynb), then to those of its [deeper page](../deeper/08_text_classification.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
+# First come the solutions for [Text classification](../08_text_classification.ipynb), then those for its [deeper page](../deeper/08_text_classification.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -155,7 +155,7 @@ check("calibration_error", calibration_error)
 #
 # Subtract the old pairs of a word and add its new ones: where nothing was merged, both are the same and the change is 0. That
 # needs no thought about which tokens are next to each other, and it is correct where two merges meet. With an index of the words that contain a
-# pair, it is all that a merge costs.
+# pair, this is all that a merge costs.
 
 
 # %%
