@@ -14,7 +14,7 @@
 # After today you can
 #
 # - turn any text into a next-token task, with a loss at every position,
-# - write GPT's forward pass, and say which positions a token can change,
+# - write GPT's forward pass, and say which positions a token can affect,
 # - sample the next token with a temperature and top-p, in the right order,
 # - compare language models in bits per byte, whatever their tokens are,
 # - mix two language models, and say why the mixture can beat both,
@@ -283,12 +283,12 @@ observe(
 # %% [markdown]
 # ### Sampling: temperature and top-p
 #
-# *14 minutes, 11 of them yours.* To write, we draw the next token at random, with the model's probabilities: this is **sampling**. Used as they are, the probabilities lead the text astray: each rare token is unlikely, but there are hundreds of them, so one is soon drawn {cite}`holtzman2020curious`. Two knobs hold them back, in this order:
+# *14 minutes, 11 of them yours.* To write, we draw the next token at random, with the model's probabilities: this is **sampling**. Used as they are, the probabilities lead the text astray: each rare token is unlikely, but there are hundreds of them, so one is soon drawn {cite}`holtzman2020curious`. Two knobs hold the rare tokens back, in this order:
 #
 # - a **temperature** $\tau$ divides the logits (Day 2),
 # - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the one that reaches it; the rest get 0, and those that stay are scaled to sum to 1.
 #
-# Top-p comes last because it counts probabilities, and the temperature changes them.
+# Top-p comes last because it adds up probabilities, and the temperature changes them.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A temperature below 1 favours the likeliest tokens, and top-p then drops the rest: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For a shorter run it counts something else: after how many *different* longer runs a token came. *Francisco* is frequent, but only after *San*. (The two Transformers differ: Day 6's blocks have ReLU and sinusoids, and your GPT has GELU and rotary positions.)
+# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For a shorter run it counts something else: after how many *different* longer runs a token came. *Francisco* is frequent, but only after *San*. (The two Transformers differ: Day 6's blocks use ReLU and sinusoids, your GPT uses GELU and rotary positions.)
 
 
 # %%
@@ -463,7 +463,7 @@ observe(
 )
 
 # %% [markdown]
-# A table knows three tokens after seeing them once. A network learns in small steps, and a few hundred of them aren't many. But where the text is new, the network is less lost. The two fail in different places, so why choose?
+# A table knows a run of three tokens after seeing it once. A network learns in small steps, and a few hundred of them aren't many. But where the text is new, the network is less lost. The two fail in different places, so why choose?
 #
 # ### Mixing two language models
 #
@@ -479,7 +479,7 @@ plt.show()
 # ```{exercise} Mix two language models
 # :label: exercise-half-and-half
 #
-# *5 minutes.* Given two models' surprises $-\ln p$ of the same tokens, return the surprises of their mixture, which gives each token the mean of their probabilities. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
+# *5 minutes.* Given two models' surprises $-\ln p$ for the same tokens, return the surprises of their mixture, which gives each token the mean of their probabilities. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
 # ```
 
 
@@ -518,7 +518,7 @@ observe(
 # ```{exercise} Predict: how many blocks?
 # :label: exercise-blocks-to-copy
 #
-# *1 minute.* How many blocks must a GPT have, at the least, to continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
+# *1 minute.* What is the smallest number of blocks with which a GPT can continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
 # ```
 
 # %%
@@ -536,7 +536,7 @@ falls = {
     for name, model in (("one block", one), ("two blocks", two))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. That of one block falls slowly to about 2.6. That of two blocks falls with it at first, then drops steeply to about 1.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. The curve of one block falls slowly to about 2.6. The curve of two blocks falls with it at first, then drops steeply to about 1.3."}}
 ax = curves(
     {name: (range(5, 151, 5), loss) for name, loss in falls.items()},
     "step",
@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# With units first, each digit needs only the carry from the column just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
+# With the units first, each digit needs only its own column and the carry from the one just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #
@@ -693,7 +693,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one with four blocks, trained for far longer on a million letters of Shakespeare, and it runs right here on the page.
+# *6 minutes.* Type, and a GPT goes on writing. This isn't your GPT, which is a minute old and not yet worth reading aloud. It is a stored one with four blocks, trained for far longer on a million letters of Shakespeare, and it runs right here on the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
@@ -811,7 +811,7 @@ claim(
     one=again[1],
     guess=math.log(64),
     holds=lambda two, one, guess: two < 1 and guess - 0.6 < one < guess,
-    scale="64 symbols, four heads a block, 2,000 steps, three seeds",
+    scale="64 symbols, four heads per block, 2,000 steps, three seeds",
     experiment="induction",
 )
 
@@ -868,7 +868,7 @@ check("write", write)
 # %% tags=["view"]
 points = {
     "turn any text into a next-token task, with a loss at every position": "next_token_loss",
-    "write GPT's forward pass, and say which positions a token can change": "forward future_positions",
+    "write GPT's forward pass, and say which positions a token can affect": "forward future_positions",
     "sample the next token with a temperature and top-p, in the right order": "next_chances",
     "compare language models in bits per byte, whatever their tokens are": "bits_per_byte",
     "mix two language models, and say why the mixture can beat both": "half_and_half",
@@ -879,7 +879,7 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its text rewards them. But not to an answer about *this* review.
 #
-# **Tomorrow:** a model that has read is not thrown away. From a hundred labels it learns more than a fresh one from a thousand.
+# **Tomorrow:** what a model has learned by reading isn't thrown away. From a hundred labels it then learns more than a fresh model from a thousand.
 
 # %% [markdown]
 # ## Further reading

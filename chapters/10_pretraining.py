@@ -129,7 +129,7 @@ plt.show()
 #
 # *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the natural choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, and by then the model might make useful vectors for that symbol alone. Hence their rule.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them is written: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()
 plt.show()
 
@@ -243,7 +243,7 @@ plt.show()
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *4 minutes.* The model is Day 6's encoder and a head. The head is a dense layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *4 minutes.* The model is Day 6's encoder and a head. The head is a dense layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with each word's row. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
 
 
 # %%
@@ -392,14 +392,14 @@ lines = {
     for name, column in (("after an", "an"), ("an changed to a", "an to a"))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "At first the reader guesses a vowel whatever the article; then the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored runs.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "At first the reader guesses a vowel whatever the article is; later, the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored runs.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
 curves(lines, "step", "vowels (%)")
 plt.show()
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We compare your loss with PyTorch's. (The [deeper page](deeper/10_pretraining.ipynb#deeper-published) compares the whole model with the `transformers` library's, from weights in the published format.)
+# *1 minute.* We compare your loss with PyTorch's. (The [deeper page](deeper/10_pretraining.ipynb#deeper-published) compares the whole model with that of the `transformers` library, using weights in the published format.)
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -532,7 +532,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for one word, and let someone guess before the reader does. Then change an *a* to *an*. All its weights come with this page, and it computes as you type.
+# *6 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for one word, and let someone guess before the reader does. Then change an *a* to *an*. All its weights come with this page, and it computes its guesses as you type.
 
 # %% tags=["view"]
 fill_the_gap(

@@ -548,7 +548,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *5 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
+# *5 minutes.* What do the models still have in common? Hide a word in a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
 
 # %% tags=["view"]
 texts = [
@@ -651,7 +651,7 @@ claim(
     ours=fewer,
     holds=lambda fewer, ours: 0.38 < fewer < 0.41 and 0.05 < ours < 0.2,
     counted=True,
-    scale="sizes of the papers, built as shapes alone; our teacher and its student",
+    scale="the papers' sizes, built as shapes without numbers; our teacher and its student",
 )
 
 # %% [markdown]
@@ -704,7 +704,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
+# There is one more on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size

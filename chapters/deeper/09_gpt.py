@@ -949,7 +949,7 @@ check("shard_gradients", whole_gradient)
 # Small GPTs, with two blocks of four heads each, read sequences of 48 symbols, in which a random segment of 12 to 24 symbols is repeated again and again. Where the segment is new, nothing can be predicted: with 64 kinds of symbols, the loss is $\ln 64 = 4.16$ nats. Where it is repeated, the context holds the answer. The heads see near
 # symbols more easily than far ones (Day 6's ALiBi).
 #
-# How close is a head to an induction head? Its **prefix-matching score** is its mean weight on the positions right after earlier occurrences of the current symbol.
+# How close does a head come to an induction head? Its **prefix-matching score** is its mean weight on the positions right after earlier occurrences of the current symbol.
 
 # %% [markdown]
 # ```{exercise} Induction heads: the prefix-matching score
@@ -1081,7 +1081,7 @@ claim(
 #
 # *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position tells us. A small GPT learns Day 7's text, character by character, in pieces of up to 512 characters. The validation pieces overlap, so that all positions are tested on nearly the same text.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "After the first few characters, more context no longer helps a small GPT: its loss by position, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat from there on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After the first few characters, more context no longer helps a small GPT: its loss by position, mean and range of three seeds (stored experiment `loss_by_position`). Each point is a mean over the positions from its own up to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters read, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat from there on."}}
 where = experiments.load("loss_by_position")
 places = [begin + 1 for begin in where.rows[0]["begins"]]
 ax = curves(

@@ -65,7 +65,7 @@ rows = [
 table(rows, ["model", "parameters", "loss (nats)", "found", "100 labels", "1,000 labels"])
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving out the teacher's blocks costs most; leaving out any one of the three losses costs little. Loss on held-out text, above that of the student with the complete recipe and the same seed; three seeds (stored experiment `distilled`).", "name": "fig-pre-parts"}, "image": {"alt": "Seven horizontal bars. Without a teacher and from nothing is by far the longest, with 1.5 nats. From nothing follows with 0.55. Without a teacher, without soft targets and without masked words are below 0.1. Without the angle, and alone for as long, there is hardly a bar to be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving out the teacher's blocks costs most; leaving out any one of the three losses costs little. Loss on held-out text, above that of the student with the complete recipe and the same seed; three seeds (stored experiment `distilled`).", "name": "fig-pre-parts"}, "image": {"alt": "Seven horizontal bars. Without a teacher and from nothing is by far the longest, with 1.5 nats. From nothing follows with 0.55. Without a teacher, without soft targets and without masked words are below 0.1. For without the angle, and alone for as long, there is hardly a bar to be seen."}}
 def cost(model: str) -> list[float]:
     """Loss above the complete recipe's, seed by seed."""
     pairs = zip(recipe[model]["loss"], recipe["student"]["loss"], strict=True)
@@ -394,7 +394,7 @@ observe(
 # (deeper-lora)=
 # ## LoRA: how little of a model has to be tuned?
 #
-# *5 minutes.* **How much of a fine-tuned copy has to differ from the original?** The least is the new layer alone: the encoder stays *frozen*. LoRA {cite}`hu2022lora` freezes it, too, but adds a product of rank $r$ to the weights of queries and values ({eq}`eq-lora`). $\alpha$ is the same for all ranks, so that one learning rate suits them all.
+# *5 minutes.* **How much of a fine-tuned copy has to differ from the original?** At the least, the new layer has to: the encoder then stays *frozen*. LoRA {cite}`hu2022lora` freezes it, too, but adds a product of rank $r$ to the weights of queries and values ({eq}`eq-lora`). $\alpha$ is the same for all ranks, so that one learning rate suits them all.
 
 # %%
 show_source(LowRank)
@@ -461,7 +461,7 @@ claim(
     holds=lambda full_val, low_val, full, low: (
         abs(full_val - low_val) < 0.01 and 0 < full - low < 0.04
     ),
-    scale="rank and rate chosen in validation; 2 blocks of width 64; 1,000 labels, 150 steps, three seeds; 1,370 test sentences",
+    scale="rank and rate chosen on the validation set; 2 blocks of width 64; 1,000 labels, 150 steps, three seeds; 1,370 test sentences",
     experiment="lora",
 )
 

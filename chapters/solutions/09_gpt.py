@@ -20,7 +20,7 @@ from utils.training.sampling import temperature, top_p
 # (solution-next-token-loss)=
 # ## The next-token loss at every position
 #
-# The logits at $t$ predict the token at $t + 1$. So drop the last logits, which have no target, and the first token, which is never a target: the rest line up. Trimming both at the same end, `cross_entropy(logits[:, :-1], ids[:, :-1])`, would ask each position for the token that it has just read. The mean is taken over all real targets, not over texts; otherwise a token in a short text would count for more.
+# The logits at $t$ predict the token at $t + 1$. So drop the last logits, which have no target, and the first token, which is never a target: what remains lines up. Trimming both at the same end, `cross_entropy(logits[:, :-1], ids[:, :-1])`, would ask each position for the token that it has just read. The mean is taken over all real targets, not over texts; otherwise a token in a short text would count for more.
 
 
 # %%

@@ -196,7 +196,7 @@ check("decoder_reads", decoder_reads)
 # (solution-relative-buckets)=
 # ## T5's relative positions: a bucket for each distance
 #
-# Both sides are counted in the same way, by $|t - s|$, and $n$ is added for keys after the query. The formula is turned around: a logarithm, rounded down, tells how many buckets beyond the near ones a distance is. Distances below $n/2$ would have a negative logarithm, so they are raised to $n/2$ first, and the near distances are put back at the end.
+# Both sides are counted in the same way, by $|t - s|$, and $n$ is added for keys after the query. The formula is turned around: a logarithm, rounded down, tells you how many buckets beyond the near ones a distance is. Distances below $n/2$ would have a negative logarithm, so they are raised to $n/2$ first, and the near distances are put back at the end.
 
 
 # %%
