@@ -19,7 +19,7 @@
 # - find out by experiment what a model knows that it was never told.
 #
 # It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. It takes 40 minutes to read and
-# 28 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
+# 28 to write. At the end, a model fills the gap in a sentence of yours, right here on the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve follows its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -413,7 +413,7 @@ print("the loss agrees with PyTorch's to ten digits")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
+# *4 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new, and its weights start at zero. The table and the blocks start from what they have learned, and keep learning.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning starts from the pre-trained table and blocks; only the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The two towers again. The right one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)

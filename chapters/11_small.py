@@ -19,7 +19,7 @@
 # - store weights in a quarter of their bytes,
 # - fine-tune a model for ten tasks without ten copies.
 #
-# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here on the page, and you decide how many bits they get.
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, right here on the page, and you decide how many bits they get.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -115,7 +115,7 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* Leave the table of words aside. The bytes of the rest, for all its tasks, are a product of four factors, and each can be made smaller by a method of its own.
+# *1 minute.* Leave the table of words aside. The bytes of the rest, added up over all tasks, are a product of four factors, and each factor can be made smaller by a method of its own.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of four factors can be made smaller by a method of its own: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
@@ -315,9 +315,9 @@ observe(
 #
 # ### Quantisation: fewer bits in a weight
 #
-# *13 minutes, 10 of them yours.* So far we have counted numbers. But how large is a number? A weight in float32 takes four bytes. In **int8** it takes one: an integer $q$ from $-127$ to $127$, multiplied by a scale $s$ that its whole row shares, $w \approx s\,q$. The scale is the row's largest absolute value divided by 127.
+# *13 minutes, 10 of them yours.* So far we have counted numbers. But how large is a number? A weight in float32 takes four bytes. In **int8** it takes one: an integer $q$ from $-127$ to $127$, multiplied by a scale $s$ that its whole row shares, $w \approx s\,q$. The scale is the largest absolute value in the row, divided by 127.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both keep their digits; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left, two rows of four weights: small ones up to 1.27 and large ones up to 12.7. Middle, integers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both stay precise; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left, two rows of four weights: small ones up to 1.27 and large ones up to 12.7. Middle, integers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
 some = torch.tensor([[0.31, -1.27, 0.02, 0.64], [12.7, 5.0, -0.4, 8.1]])
 ways = {"a scale for each row": True, "one for all": False}
 mechanisms.rounding(

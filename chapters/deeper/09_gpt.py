@@ -510,7 +510,7 @@ observe(
     holds=sum(lead < 0 for lead in leads) > len(leads) / 2 and 0 < max(leads) < 0.1,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer windows help the table and the network alike. Loss on validation docstrings by the length of the window; both learned from docstrings. Bands show the range of three seeds.", "name": "fig-counts-window"}, "image": {"alt": "Two curves over windows from 4 to 256 letters. They fall together, from about 2.2 to below 1.4, and lie nearly on each other throughout."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer windows help the table and the network alike. Loss on validation docstrings by the length of the window; both learned from docstrings. Bands show the range of three seeds.", "name": "fig-counts-window"}, "image": {"alt": "Two curves over windows from 4 to 256 letters. They fall together, from about 2.2 to below 1.4, and nearly coincide throughout."}}
 windows = [4, 8, 16, 32, 64, 128, 256]
 _, order = best_order("docstrings")
 readers = {f"counts, {order}": order, "network": "network"}
@@ -851,7 +851,7 @@ observe(
 # %% [markdown]
 # And do two processes take the same steps as one? A stored experiment trains Day 9's GPT for 20 steps in double precision: one process with batches of 32 pieces, and two with 16 each.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Two processes that share each batch have the same losses as one, over 20 steps (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that lie on each other: the loss falls within 20 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two processes that share each batch have the same losses as one, over 20 steps (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that coincide: the loss falls within 20 steps."}}
 stored = experiments.load("two_processes")
 (one,), (two,) = (stored.column("losses", processes=n) for n in (1, 2))
 lines = {"one process": (range(1, 21), one), "two processes": (range(1, 21), two)}
@@ -881,7 +881,7 @@ claim(
 own = {row["processes"]: row["processor seconds per step"] for row in stored.rows}
 sent = ring_bytes(stored.rows[0]["bytes of gradients"], 2)
 observe(
-    "On its own, a process works {alone:.0f} ms per step; of two, each works {shared:.0f} ms. In return, each sends {sent:.1f} MB.",
+    "On its own, a process works for {alone:.0f} ms per step. Two processes work for {shared:.0f} ms each, and each of them sends {sent:.1f} MB.",
     alone=1000 * own[1],
     shared=1000 * own[2],
     sent=sent / 1e6,

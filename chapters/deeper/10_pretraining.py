@@ -293,7 +293,7 @@ plt.show()
 show_source(hide_spans)
 
 # %% [markdown]
-# **BART** {cite}`lewis2020bart` *infills*. Three tenths of the words are hidden, in spans whose lengths are drawn from a Poisson distribution with a mean of 3. Each span becomes a single `[MASK]`; a span of length 0 becomes a `[MASK]` that hides nothing. The decoder writes the *whole* text, so it has to find out how many words were missing, and where none were. BART also shuffles the sentences, as `permute_sentences` does.
+# **BART** {cite}`lewis2020bart` *infills*. It hides 30% of the words, in spans whose lengths are drawn from a Poisson distribution with a mean of 3. Each span becomes a single `[MASK]`; a span of length 0 becomes a `[MASK]` that hides nothing. The decoder writes the *whole* text, so it has to find out how many words were missing, and where none were. BART also shuffles the sentences, as `permute_sentences` does.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "BART's decoder writes the whole text; here the second of three masks hides nothing.", "name": "fig-pre-infilling"}, "image": {"alt": "Two rows of cells. The encoder reads: it, mask, line, mask, to the, mask, you give. The decoder writes the whole text: it fits the line to the data you give, in which fits the and data are coloured."}}
 ax = sheet(3.0)

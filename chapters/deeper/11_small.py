@@ -425,7 +425,7 @@ observe(
 )
 
 # %% [markdown]
-# Is that enough? The lesson's teacher is tuned with 100 labels and with 1,000. Each method has four learning rates of its own, and the validation set chooses one of them for each seed. It also chooses the rank.
+# Is that enough? The lesson's teacher is fine-tuned with 100 labels and with 1,000. Each method has four learning rates of its own, and the validation set chooses one of them for each seed. It also chooses the rank.
 
 # %% tags=["evidence"]
 lora = experiments.load("lora")
@@ -471,7 +471,7 @@ apart = max(
 )
 frozen = fmean(tested[1000]["frozen"])
 observe(
-    "From rank 1 to rank 16, mean accuracies differ by at most {apart:.1f} points. The frozen encoder, with its new layer of 325 numbers, is correct for {frozen:.1%} of the sentences.",
+    "From rank 1 to rank 16, mean accuracies differ by at most {apart:.1f} points. The frozen encoder, with its new layer of 325 numbers, classifies {frozen:.1%} of the sentences correctly.",
     apart=100 * apart,
     frozen=frozen,
     holds=apart < 0.02 and frozen < low,
