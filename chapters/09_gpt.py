@@ -518,7 +518,7 @@ observe(
 # ```{exercise} Predict: how many blocks?
 # :label: exercise-blocks-to-copy
 #
-# *1 minute.* What is the smallest number of blocks with which a GPT can continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
+# *1 minute.* With how few blocks can a GPT continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
 # ```
 
 # %%
@@ -879,7 +879,7 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its text rewards them. But not to an answer about *this* review.
 #
-# **Tomorrow:** what a model has learned by reading isn't thrown away. From a hundred labels it then learns more than a fresh model from a thousand.
+# **Tomorrow:** a model keeps the knowledge that it got by reading. From a hundred labels it learns more than a fresh one from a thousand.
 
 # %% [markdown]
 # ## Further reading

@@ -134,7 +134,7 @@ mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The wrong word is meant to teach the model to doubt its input, and the word that stays, that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So for each word we roll two dice that show numbers between 0 and 1, and draw another word at random. The first die, `hides`, decides whether the word is asked for. The second, `how`, decides what replaces it.
+# The wrong word is meant to teach the model to doubt its input. The word that stays is meant to tell it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So for each word we roll two dice that show numbers between 0 and 1, and draw another word at random. The first die, `hides`, decides whether the word is asked for. The second, `how`, decides what replaces it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice decide for each word. At BERT's share of 15%, three of these eight are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are highlighted. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array has become [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]

@@ -143,7 +143,7 @@ plt.show()
 # \mathcal{L}_\text{soft} = \frac{\tau^2}{|M|} \sum_{t \in M} \sum_{i=1}^{V} p_{t,i} \ln \frac{p_{t,i}}{q_{t,i}} .
 # $$ (eq-soft-targets)
 #
-# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: one factor of $1/\tau$ because $p$ and $q$ come closer, one from the division. The factor $\tau^2$ makes up for that.
+# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: one factor of $1/\tau$ because $p$ and $q$ come closer together, one from the division. The factor $\tau^2$ makes up for that.
 #
 # ```{exercise} Distillation: soft targets
 # :label: exercise-soft-targets

@@ -135,7 +135,7 @@ table(rows, ["hidden", "loss of hidden words", "found", "libraries, 100 labels"]
 of = {row["hidden"]: row for row in masking.rows}
 few, all_masks, half = (of[name]["100 labels"] for name in ("15%", "15%, all [MASK]", "50%"))
 observe(
-    "With 100 labels, hiding half beats hiding 15% for every seed, by {least:.0f} to {most:.0f} points. Whether the 15% follow the rule or all become [MASK] makes a difference of {rule:.1f} points, and the seed one of {seeds:.1f}.",
+    "With 100 labels, hiding half beats hiding 15% for every seed, by {least:.0f} to {most:.0f} points. Whether the 15% follow the rule or all become [MASK] changes the result by {rule:.1f} points, the choice of seed by {seeds:.1f}.",
     least=100 * min(more - less for more, less in zip(half, few, strict=True)),
     most=100 * max(more - less for more, less in zip(half, few, strict=True)),
     rule=100 * abs(fmean(few) - fmean(all_masks)),
