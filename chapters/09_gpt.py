@@ -14,7 +14,7 @@
 # After today you can
 #
 # - turn any text into a next-token task, with a loss at every position,
-# - write GPT's forward pass, and say which positions a token can change,
+# - write GPT's forward pass, and say which positions a token can affect,
 # - sample the next token with a temperature and top-p, in the right order,
 # - compare language models in bits per byte, whatever their tokens are,
 # - mix two language models, and say why the mixture can beat both,
@@ -65,9 +65,9 @@ quiz("09_gpt")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But the next word is an answer, too. So we give the encoder an output at every position, and train it to predict the **next token** there.
+# *2 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But a next word is an answer like any other. So we give the encoder an output at every position and train it to predict the **next token** there.
 #
-# The text is scikit-learn's documentation, which Days 3 and 7 read, cut into yesterday's byte pairs. One of its sentences will be our example all day.
+# The text is scikit-learn's documentation, which you know from Days 3 and 7, cut into yesterday's byte pairs. One of its sentences will be our example all day.
 
 # %%
 task = Writing()
@@ -83,7 +83,7 @@ curves({"": (range(10, 251, 10), learned)}, "step", "loss (nats per token)", log
 plt.show()
 
 # %% [markdown]
-# Almost no loss, after seconds. Wonderful! Now let it write: it reads a beginning, and we append the token that it predicts at the last position.
+# Almost no loss, after a few seconds. Wonderful! Now let it write: it reads the beginning of a sentence, we append the token that it predicts at the last position, and it reads again.
 
 # %%
 text = tasks.best_continuation(reader, task.tokens.encode("The number of"), n=8)
@@ -93,7 +93,7 @@ ahead = weights[0, 0].diagonal(1, -2, -1).mean(dim=-1).max()  # the best head's,
 
 # %% tags=["evidence"]
 observe(
-    "Its loss fell to {loss:.3f} nats. It continues “The number of” with: “{text}”. Where no text follows, its perplexity is {lost:,.0f}, although there are only {V} tokens. One of its heads puts {ahead:.0%} of its weight on the next token.",
+    "Its loss fell to {loss:.3f} nats. It continues “The number of” with: “{text}”. Where no text follows, its perplexity is {lost:,.0f}: a blind guess among all {V} tokens would do better. One of its heads puts {ahead:.0%} of its weight on the next token.",
     **{"loss": learned[-1], "lost": lost, "ahead": ahead},
     text=task.tokens.decode(text).removeprefix("The number of"),
     V=len(task.tokens),
@@ -101,13 +101,13 @@ observe(
 )
 
 # %% [markdown]
-# It has learned to look one position to the right and copy. That is not prediction, it is reading the answer key. When it writes, there is no position to the right.
+# It has learned to look one position to the right and copy. That isn't predicting; it's reading the answer key. And when it writes, there is no position to the right.
 #
 # ## The idea
 #
 # *2 minutes.* So hide the future. Each position sees itself and everything before it, through Day 5's causal mask, and has to *guess* the next token {cite}`radford2018improving`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers: which positions each row may see. Framed: the position that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, rows and columns The, estimator, is, fit, ted; right of the rows the words that they must predict, estimator to on. On the left all cells are filled, and the four cells right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers. Filled: the positions that each row may see. Framed: the one that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, rows and columns The, estimator, is, fit, ted; to the right of the rows, the words that they must predict, estimator to on. On the left all cells are filled, and the four cells to the right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
 mechanisms.hidden()
 plt.show()
 
@@ -131,7 +131,7 @@ plt.show()
 # \mathcal{L} = -\frac{1}{T - 1} \sum_{t=0}^{T-2} \ln p(x_{t+1} \mid x_0, \dots, x_t) .
 # $$ (eq-next-token)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Five tokens make four losses: each position's target, the probability that a model gave it, and minus its logarithm.", "name": "fig-asked"}, "image": {"alt": "Below, the row input: The, estimator, is, fit, ted. Above it, shifted by one position, the row target: estimator, is, fit, ted. Then the probabilities 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, mean 1.27."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Five tokens make four losses: each position's target, the probability that a model gave it, and the negative logarithm of that.", "name": "fig-asked"}, "image": {"alt": "Below, the row input: The, estimator, is, fit, ted. Above it, shifted by one position, the row target: estimator, is, fit, ted. Then the probabilities 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, mean 1.27."}}
 mechanisms.asked([0.5, 0.25, 0.1, 0.5])
 plt.show()
 
@@ -139,7 +139,7 @@ plt.show()
 # ```{exercise} Next-token loss
 # :label: exercise-next-token-loss
 #
-# *9 minutes.* Write {eq}`eq-next-token` for a batch. Shorter texts are padded on the right with `PAD` = 0, which is never a target: take the mean over all real targets of the batch together. ([Solution](solutions/09_gpt.ipynb#solution-next-token-loss))
+# *9 minutes.* Compute {eq}`eq-next-token` for a batch. Shorter texts are padded on the right with `PAD` = 0, which is never a target: take one mean over all the real targets in the batch. ([Solution](solutions/09_gpt.ipynb#solution-next-token-loss))
 # ```
 
 
@@ -225,7 +225,7 @@ class GPT(nn.Module):
 #
 # *3 minutes.* A long text needn't be split into sentences or labelled. We take pieces of 65 tokens from random positions: 64 to read, 64 to predict. These 64 are the model's **context window**: it sees no farther back.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Any piece of the text is an example: a batch of three. They may overlap, and start in the middle of a sentence.", "name": "fig-pieces"}, "image": {"alt": "A long row of cells, the training text, and under it three shorter rows, each with an arrow from its position in the text; two of them overlap."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Any piece of the text is an example; here is a batch of three. Pieces may overlap, and may start in the middle of a sentence.", "name": "fig-pieces"}, "image": {"alt": "A long row of cells, the training text, and under it three shorter rows, each with an arrow from its position in the text; two of them overlap."}}
 mechanisms.pieces([2, 14, 8], 9)
 plt.show()
 
@@ -255,7 +255,7 @@ STEPS = 500
 batches = pieces(task.ids["train"], STEPS)
 history = train_once(writer, next_token_loss, batches, learning_rate=RATE)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "GPT learns from the first step on, and ever more slowly: loss, means of 20 steps. Dashed: a model that knows nothing.", "name": "fig-writer-loss"}, "image": {"alt": "A curve over 500 steps. It begins near the dashed line at 6.2 nats, falls fast to about four within 150 steps, and then ever more slowly to well below three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "GPT learns fast at first, then ever more slowly: its loss, averaged over 20 steps. Dashed: a model that knows nothing.", "name": "fig-writer-loss"}, "image": {"alt": "A curve over 500 steps. It begins near the dashed line at 6.2 nats, falls fast to about four within 150 steps, and then ever more slowly to well below three."}}
 means = torch.tensor(history.step_loss).view(-1, 20).mean(dim=1)
 ax = curves({"": (range(20, STEPS + 1, 20), means)}, "step", "loss (nats per token)")
 ax.axhline(math.log(V), color=INK, lw=1, ls="--")
@@ -283,14 +283,14 @@ observe(
 # %% [markdown]
 # ### Sampling: temperature and top-p
 #
-# *14 minutes, 11 of them yours.* To write, we draw the next token from the model's probabilities: **sampling**. Unchanged, they lead the text astray: each rare token is unlikely, but there are hundreds, so one is soon drawn {cite}`holtzman2020curious`. Two knobs keep rare tokens down, in this order:
+# *14 minutes, 11 of them yours.* To write, we draw the next token at random, with the model's probabilities: this is **sampling**. Used as they are, the probabilities lead the text astray: each rare token is unlikely, but there are hundreds of them, so one is soon drawn {cite}`holtzman2020curious`. Two knobs hold the rare tokens back, in this order:
 #
 # - a **temperature** $\tau$ divides the logits (Day 2),
 # - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the one that reaches it; the rest get 0, and those that stay are scaled to sum to 1.
 #
-# Top-p comes last because it counts probabilities, and the temperature changes them.
+# Top-p comes last because it adds up probabilities, and the temperature changes them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "First the temperature, then top-p: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A temperature below 1 favours the likeliest tokens, and top-p then drops the rest: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
 mechanisms.cuts(logits, ["on", "to", "with", "by", "in", "a"], 0.7, 0.8)
 plt.show()
@@ -299,7 +299,7 @@ plt.show()
 # ```{exercise} Temperature and top-p
 # :label: exercise-next-chances
 #
-# *11 minutes.* Turn logits into the probabilities from which to draw. Each token keeps its position, so sort, cut, and put everything back. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
+# *11 minutes.* Turn logits into the probabilities to sample from. Each token keeps its position, so sort, cut, and put everything back where it was. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
 # ```
 
 
@@ -315,7 +315,7 @@ next_chances = check("next_chances", next_chances)
 check.show_reference("next_chances")
 
 # %% [markdown]
-# And now it writes. From the 65th token on, it forgets the first: its context window is full. (An empty prompt is a new paragraph. [Day 7](07_efficient_attention.ipynb)'s cache would save work, and change nothing.)
+# Now it can write. From the 65th token on, it forgets the earliest ones, because its context window is full. (An empty prompt starts a new paragraph. [Day 7](07_efficient_attention.ipynb)'s cache would save work and change nothing.)
 
 
 # %%
@@ -339,13 +339,13 @@ def continued(prompt, n=40, tau=0.6, p=0.9, say=None):
 print(continued("The estimator is"))
 
 # %% [markdown]
-# It has the tone of documentation, but no thought. A few minutes ago, its weights were random numbers.
+# It has the tone of documentation, with no thought behind it. But a few minutes ago, its weights were random numbers.
 #
-# **Enough for tonight?** This is a good place to stop: you have written a GPT. What follows, some 45 minutes, asks how good it is, and what it can do that no counting can.
+# **Enough for tonight?** This is a good place to stop: you have written a GPT. The rest, some 45 minutes, asks how good it is, and what it can do that counting can't.
 #
 # ## Is it right?
 #
-# *1 minute.* We compare your model with the book's `DecoderOnly` and, without its rotations, with the library's blocks under a causal mask.
+# *1 minute.* We compare your model with the book's `DecoderOnly`, and then, without the rotary positions, with the library's blocks under a causal mask.
 
 # %% tags=["evidence"]
 assert tasks.off_from_book_and_library(GPT) < 1e-10
@@ -356,7 +356,7 @@ print("the logits agree with the book's model and with the library's blocks: ten
 #
 # ### Bits per byte: one measure for all tokens
 #
-# *1 minute.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But the bytes of a text are the same for every model:
+# *1 minute.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But a text has the same number of bytes for every model, so we divide by that:
 #
 # $$
 # \text{bits per byte} = \frac{\text{nats per token}}{\ln 2} \cdot \frac{\text{tokens}}{\text{bytes}} .
@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it doesn't count how often a token followed, but after how many *different* longer runs: *Francisco* is frequent, but only after *San*. (Of the networks, Day 6's blocks have ReLU and sinusoids, and your GPT has GELU and rotary positions.)
+# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For a shorter run it counts something else: after how many *different* longer runs a token came. *Francisco* is frequent, but only after *San*. (The two Transformers differ: Day 6's blocks use ReLU and sinusoids, your GPT uses GELU and rotary positions.)
 
 
 # %%
@@ -388,7 +388,7 @@ def count(text, back):
 
 
 # %% [markdown]
-# To predict, it starts from equal probabilities and works up from no context to the longest run. Each table takes a little off its counts. What this frees goes to all tokens, in proportion to the previous table's probabilities.
+# To predict, it starts from equal probabilities and works its way up, from no context to the longest run. At each length it takes a little off every count. The probability that this frees goes to all tokens, in proportion to the previous length's prediction.
 
 
 # %%
@@ -445,7 +445,7 @@ observe(
 )
 
 # %% [markdown]
-# The table wins! It was counted in a second, and it beats a week of gates and attention. Is that the end of the story? Look at *where* it wins: we ask how often each run of three tokens was seen in training.
+# The table wins! It was counted in a second, and it beats a week of gates and attention. Is that the end of the story? To see *where* it wins, we ask how often each run of three tokens occurred in training.
 
 # %%
 runs = {part: [*map(tuple, of.unfold(0, 3, 1).tolist())] for part, of in task.ids.items()}
@@ -457,17 +457,17 @@ slow, able = by_gpt[1:][rare].mean(), by_gpt[1:][new].mean()
 
 # %% tags=["evidence"]
 observe(
-    "Where the three tokens were seen once or twice, the table's loss on the third is {counts:.1f} nats, and GPT's {slow:.1f}. Where they are new, the table's is {lost:.1f}, and GPT's {able:.1f}.",
+    "On the third token of a run that was seen once or twice, the table loses {counts:.1f} nats and GPT {slow:.1f}. Where the run is new, the table loses {lost:.1f} and GPT {able:.1f}.",
     **{"counts": counts, "slow": slow, "able": able, "lost": lost},
     holds=counts < slow - 0.3 and able < lost - 0.2,
 )
 
 # %% [markdown]
-# A table knows three tokens after seeing them once. A network learns in small steps, and a few hundred aren't many. But where the text is new, the network is less lost. They fail in different places. So why choose?
+# A table knows a run of three tokens after seeing it once. A network learns in small steps, and a few hundred of them aren't many. But where the text is new, the network is less lost. The two fail in different places, so why choose?
 #
 # ### Mixing two language models
 #
-# *7 minutes, 5 of them yours.* Let both predict, and give each token the mean of its two probabilities.
+# *7 minutes, 5 of them yours.* Let both models predict, and give each token the mean of its two probabilities.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. Table: 0.80, 0.10, 0.05, 0.04, 0.01. GPT: 0.20, 0.30, 0.10, 0.20, 0.20. Half and half: 0.50, 0.20, 0.08, 0.12, 0.11."}}
 mechanisms.mixture(
@@ -479,7 +479,7 @@ plt.show()
 # ```{exercise} Mix two language models
 # :label: exercise-half-and-half
 #
-# *5 minutes.* Given two models' surprises $-\ln p$ of the same tokens, return the surprises of their mixture, which gives each token the mean of their probabilities. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
+# *5 minutes.* Given two models' surprises $-\ln p$ for the same tokens, return the surprises of their mixture, which gives each token the mean of their probabilities. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
 # ```
 
 
@@ -499,7 +499,7 @@ bits["half"] = task.per_byte(half_and_half(by_gpt, by_table))
 
 # %% tags=["evidence"]
 observe(
-    "Half table, half GPT needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison every network helps the table, {most} the most (to {best:.2f}).",
+    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison every network helps the table. {most} helps it most, to {best:.2f}.",
     **{"half": bits["half"], "table": bits["table"], "gpt": bits["GPT"]},
     most=NAMES[min(halves, key=halves.get)],
     best=min(halves.values()),
@@ -510,15 +510,15 @@ observe(
 # %% [markdown]
 # Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So on no token does the mixture lose more than $\ln 2$ against the better of the two, and it never does worse than the worse one.
 #
-# ### Induction: going on with what was just read
+# ### Induction: continuing what was just read
 #
-# *4 minutes, 1 of them yours.* Invent a dozen letters, in any order, and start them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
+# *4 minutes, 1 of them yours.* Invent a sequence of a dozen letters, and start it again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
 # %% [markdown]
 # ```{exercise} Predict: how many blocks?
 # :label: exercise-blocks-to-copy
 #
-# *1 minute.* At least how many blocks does a GPT need to continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
+# *1 minute.* With how few blocks can a GPT continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
 # ```
 
 # %%
@@ -527,7 +527,7 @@ my_blocks = None
 check("blocks_to_copy", my_blocks)
 
 # %% [markdown]
-# We train two, on random letters that repeat after a while. Nothing tells them to copy: the loss covers every next letter, including those that can't be known.
+# We train two models on random letters that repeat after a while. Nothing tells them to copy: the loss covers every next letter, including those that nothing could predict.
 
 # %% tags=["training"]
 one, two = repeater(1, seed=0), repeater(2, seed=0)
@@ -536,7 +536,7 @@ falls = {
     for name, model in (("one block", one), ("two blocks", two))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. That of one block falls slowly to about 2.6. That of two blocks falls with it at first, then drops steeply to about 1.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. The curve of one block falls slowly to about 2.6. The curve of two blocks falls with it at first, then drops steeply to about 1.3."}}
 ax = curves(
     {name: (range(5, 151, 5), loss) for name, loss in falls.items()},
     "step",
@@ -554,15 +554,15 @@ finished = [share_repeated(model, 12) for model in (one, two)]  # of 200 invente
 
 # %% tags=["evidence"]
 observe(
-    "Of 200 invented sequences, each begun again with one letter, the model of two blocks finishes {two:.0%} without a mistake, that of one block {one:.0%}.",
+    "Given the first letter of the repetition, the model with two blocks completes {two:.0%} of 200 invented sequences without a mistake, the model with one block {one:.0%}.",
     **{"one": finished[0], "two": finished[1]},
     holds=finished[1] > 0.7 and finished[0] < 0.1,
 )
 
 # %% [markdown]
-# How do two blocks do it? In the first, a head writes into each position which letter came *before* it. In the second, a head looks for the position whose note names the present letter, and fetches the letter there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
+# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter from there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches through notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
 plt.show()
 
@@ -571,9 +571,9 @@ plt.show()
 #
 # ### A GPT that adds
 #
-# *2 minutes.* A sum is a text, too: `123+456=579`. With three digits there are a million pairs of numbers, and a table would have to read every one. A small GPT gets 300 steps, with each number written units first, as you add on paper.
+# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits, and a table would have to read every one. A small GPT gets 300 steps. Each number is written units first, in the order in which you add on paper.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Units first, every digit of a sum follows from a few digits that have been written before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Written units first, every digit of a sum depends on only a few digits before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
 plt.show()
 
@@ -602,26 +602,26 @@ def at_best(order, column="in the end"):
 
 units, usual = at_best("units first"), at_best("usual")
 guess(
-    "Now with the digits in the usual order, hundreds first, and equally many steps. How many of the sums are correct?",
+    "Now write the digits in the usual order, hundreds first, and train for as many steps. How many of the sums are correct?",
     ["more than with the units first", "about as many", "less than half as many"],
     right=2 if usual < units / 2 else 0 if usual > units + 0.05 else 1,
-    because=f"{usual:.0%} of them, and {units:.0%} with the units first, each at the best of three rates. The first digit depends on every carry, and none has been computed yet.",
+    because=f"{usual:.0%} of them, and {units:.0%} with the units first, each order at the best of three learning rates. The first digit depends on every carry, and none has been computed yet.",
 )
 
 # %% tags=["evidence"]
 observe(
-    "It has read at most {read:,} of a million pairs, and of 5,000 others it adds {correct:.0%} correctly. With the digits in the usual order it would add {usual:.0%}, and of four-digit sums it gets {longer:.0%} (stored, means of three seeds).",
+    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly. With the digits in the usual order it would manage {usual:.0%}, and with four digits, units first, {longer:.0%} (stored, means of three seeds).",
     **{"read": 300 * 64, "correct": correct, "usual": usual},
     longer=at_best("units first", "four digits"),
     holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
 )
 
 # %% [markdown]
-# With units first, each digit needs only the carry from the column just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
+# With the units first, each digit needs only its own column and the carry from the one just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #
-# *2 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs of growing size read all of sympy's docstrings, with examples and formulas, and so does the best table of counts.
+# *2 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs of increasing size read all of sympy's docstrings, with examples and formulas, and so does the best table of counts.
 
 # %% tags=["view"]
 ladder = experiments.load("counting_ladder")
@@ -631,13 +631,13 @@ table = counting["test"][0]
 found = [sum(rung["test"]) / len(rung["test"]) for rung in rungs]
 passed = [rung["reader"] for rung, needed in zip(rungs, found) if needed < table]
 guess(
-    "The table stays where it is. With how many weights does a GPT need fewer bits than the table?",
-    [*(rung["reader"] for rung in rungs), "with none of these"],
-    right=passed[0] if passed else "with none of these",
+    "The table stays as it is. At how many weights does a GPT first need fewer bits than the table?",
+    [*(rung["reader"] for rung in rungs), "at none of these"],
+    right=passed[0] if passed else "at none of these",
     because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, but a table doesn't: bits per byte of a test set, by the GPT's number of weights, alone and mixed half and half with the table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set, by the GPT's number of weights, alone and mixed half and half with the table. Stored experiment: the same tokens for all, each GPT at the best of three learning rates.", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
 sizes = [rung["parameters"] for rung in rungs]
 mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
 ax = curves(
@@ -693,7 +693,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here on the page.
+# *6 minutes.* Type, and a GPT goes on writing. This isn't your GPT, which is a minute old and not yet worth reading aloud. It is a stored one with four blocks, trained for far longer on a million letters of Shakespeare, and it runs right here on the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
@@ -707,7 +707,7 @@ observe(
 )
 
 # %% [markdown]
-# Yours writes documentation. In JupyterLab, run this cell with any beginning of your own, and it writes while you watch.
+# Yours writes documentation. In JupyterLab, run this cell with any prompt you like, and it writes while you watch.
 
 # %% tags=["nbval-ignore-output"]
 print("Today we learned", end="")
@@ -720,7 +720,7 @@ assert not tasks.shared_runs([continued(text).removeprefix(text) for text in pro
 # %% [markdown]
 # ## Where it breaks
 #
-# *2 minutes.* It can write, copy and add. Can it answer a question? Here is a review from yesterday's grammar. We let your GPT complete it with *good* and with *bad*, and take the completion that costs fewer bits.
+# *2 minutes.* A GPT can write, copy and add. Can it answer a question? Here is a review from yesterday's grammar. We let your GPT complete it with *good* and with *bad*, and take the completion that costs fewer bits.
 
 
 # %%
@@ -744,18 +744,18 @@ few, some, many, read = (
 
 # %% tags=["evidence"]
 observe(
-    "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch on five libraries, a network classifies {few:.0%} of sentences correctly after 100 labels, and {many:.0%} after 2,500 (stored).",
+    "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch on five libraries, a network classifies {few:.0%} of the sentences correctly after 100 labels, and {many:.0%} after 2,500 (stored).",
     **{"share": correct / 200, "n": 200, "few": few, "many": many},
     holds=60 < correct < 140 and few < 0.35 and many > few + 0.12 and read > some,
 )
 
 # %% [markdown]
-# Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels can do better (Day 8's did), but it needs thousands, and for the next question it starts from scratch.
+# Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels can do better (Day 8's did), but it needs thousands of them, and for the next question it has to start from scratch.
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Claims that you will often read, and our answers. One more is [under the ladder](#claim-gpt-10), others are on the [deeper page](deeper/09_gpt.ipynb).
+# *2 minutes.* Three claims that you will often read, and our answers. One more is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 
@@ -791,7 +791,7 @@ def off(model, row):
 row = task.ids["train"][None, :65]
 claim(
     "gpt-8",
-    "Yes: one pass has the gradient of 64, one for each beginning, to within {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
+    "Yes: one pass gives the gradient of 64 passes, one per beginning, to within {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
     hidden=off(writer, row),
     seen=off(reader, row),
     holds=lambda hidden, seen: hidden < 1e-4 and seen > 0.1,
@@ -811,7 +811,7 @@ claim(
     one=again[1],
     guess=math.log(64),
     holds=lambda two, one, guess: two < 1 and guess - 0.6 < one < guess,
-    scale="64 symbols, four heads a block, 2,000 steps, three seeds",
+    scale="64 symbols, four heads per block, 2,000 steps, three seeds",
     experiment="induction",
 )
 
@@ -820,7 +820,7 @@ claim(
 #
 # More are on the [deeper page](deeper/09_gpt.ipynb), and all solutions on [a page of their own](solutions/09_gpt.ipynb).
 #
-# ```{exercise} Predict: who notices a new token?
+# ```{exercise} Predict: how far does a new token reach?
 # :label: exercise-future-positions
 #
 # *Warm-up, 2 minutes.* GPT reads five tokens, and the third is replaced. At how many of the five positions do the logits change?
@@ -868,7 +868,7 @@ check("write", write)
 # %% tags=["view"]
 points = {
     "turn any text into a next-token task, with a loss at every position": "next_token_loss",
-    "write GPT's forward pass, and say which positions a token can change": "forward future_positions",
+    "write GPT's forward pass, and say which positions a token can affect": "forward future_positions",
     "sample the next token with a temperature and top-p, in the right order": "next_chances",
     "compare language models in bits per byte, whatever their tokens are": "bits_per_byte",
     "mix two language models, and say why the mixture can beat both": "half_and_half",
@@ -879,12 +879,12 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its text rewards them. But not to an answer about *this* review.
 #
-# **Tomorrow:** a model that has read is not thrown away. From a hundred labels it learns more than a fresh one from a thousand.
+# **Tomorrow:** a model keeps the knowledge that it got by reading. From a hundred labels it learns more than a fresh one from a thousand.
 
 # %% [markdown]
 # ## Further reading
 #
 # - {cite:t}`radford2018improving`, the first GPT.
-# - {cite:t}`shannon1951prediction`, who let people guess the next letter.
+# - {cite:t}`shannon1951prediction`, who had people guess the next letter.
 # - {cite:t}`holtzman2020curious`, on why the likeliest text is not the best.
 # - {cite:t}`olsson2022context`, who found induction heads.

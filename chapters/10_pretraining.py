@@ -14,12 +14,12 @@
 # After today you can
 #
 # - hide words by BERT's 80/10/10 rule, and say how far a visible word can then be trusted,
-# - compute the loss of the hidden words, and of nothing else,
+# - compute the loss on the hidden words, and on nothing else,
 # - say why new masks in each pass teach more than fixed ones,
-# - find out by an experiment what a model knows that it was never told.
+# - find out by experiment what a model knows that it was never told.
 #
 # It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. It takes 40 minutes to read and
-# 28 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
+# 28 to write. At the end, a model fills the gap in a sentence of yours, right here on the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -67,7 +67,7 @@ quiz("10_pretraining")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had thousands of labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
+# *2 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had thousands of labelled sentences to learn from. Labels are expensive, because a person has to write each of them. What if there are only a hundred? (In truth all our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
 
 # %%
 words, few = vocabulary(), with_labels(100)
@@ -94,7 +94,7 @@ of_beginner = right(logits_of(beginner, held))
 of_bag = right(torch.from_numpy(bag.predict_log_proba(few.validation.texts)))
 unlabelled = libraries.unlabelled()
 observe(
-    "The encoder classifies {network:.0%} of new sentences correctly, the bag of words {bag:.0%}, and a guess 20%. Another {n:,} sentences have no label.",
+    "The encoder classifies {network:.0%} of new sentences correctly, the bag of words {bag:.0%}, and a blind guess 20%. Another {n:,} sentences have no label.",
     network=of_beginner,
     bag=of_bag,
     n=sum(map(len, unlabelled)),
@@ -102,23 +102,23 @@ observe(
 )
 
 # %% [markdown]
-# The encoder is barely better than guessing. It doesn't know which words mean nearly the same, which ones go together, or which are verbs, and a hundred labels can't teach it that. The unlabelled sentences could. But what can we ask a model when no one has written the answers?
+# The encoder is hardly better than a guess. It doesn't know which words mean nearly the same, which ones go together, or which are verbs, and a hundred labels can't teach it that. The unlabelled sentences could. But what can we ask a model when no one has written down the answers?
 
 # %% [markdown]
 # ## The idea
 #
-# *2 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model isn't going to write, so there is no future to hide: it may look at *both* sides of the gap.
+# *2 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model won't have to write, so there is no future to hide: it may look at *both* sides of the gap.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis twice, with a question mark for array. Above, GPT: arrows lead to it from the four words before, and the three words after it are blank. Below, today: arrows come from all seven other words."}}
 mechanisms.both_sides()
 plt.show()
 
 # %% [markdown]
-# Many words can follow *from an*. With *along an axis* on the other side, only a few fit. To predict the word, a model has to know something about arrays. This is **BERT**, short for *bidirectional encoder representations from Transformers* {cite}`devlin2019bert`. It is Day 6's encoder, **pre-trained** as a **masked language model** and then **fine-tuned**: trained further, with the labels of a task.
+# Many words can follow *from an*, but with *along an axis* on the other side, only a few fit. To predict the word, a model has to know something about arrays. This is **BERT**, short for *bidirectional encoder representations from Transformers* {cite}`devlin2019bert`. It is Day 6's encoder, **pre-trained** as a **masked language model** and then **fine-tuned**: trained further, with the labels of a task.
 #
 # *Bidirectional* sounds like a recurrent network that runs both ways, but no state is carried along the sentence here: each word attends to all the others directly ([counted](deeper/10_pretraining.ipynb#claim-pre-1)). The encoder sees both sides because it has no causal mask.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Today's two stages. First the model learns to predict hidden words; then the same table and blocks learn a task.", "name": "fig-pre-road"}, "image": {"alt": "Two towers of boxes. Left, 1. pre-train: text without labels, table of words, two blocks, which word? Right, 2. fine-tune: a few labels, table of words, two blocks, which library? An arrow leads from the left tower to the right one."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Today's two stages: first the model learns to predict hidden words, then the same table and blocks learn a task.", "name": "fig-pre-road"}, "image": {"alt": "Two towers of boxes. Left, 1. pre-train: text without labels, table of words, two blocks, which word? Right, 2. fine-tune: a few labels, table of words, two blocks, which library? An arrow leads from the left tower to the right one."}}
 mechanisms.road()
 plt.show()
 
@@ -127,16 +127,16 @@ plt.show()
 #
 # ### Masking: hide some of the words
 #
-# *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the obvious choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, so the model might have learned to make useful vectors only for that symbol. Hence their rule.
+# *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the natural choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, and by then the model might make useful vectors for that symbol alone. Hence their rule.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them is written: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The idea: the wrong word teaches the model to doubt its input, and the word that stays tells it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So for each word we roll two dice that show numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
+# The wrong word is meant to teach the model to doubt its input. The word that stays is meant to tell it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So for each word we roll two dice that show numbers between 0 and 1, and draw another word at random. The first die, `hides`, decides whether the word is asked for. The second, `how`, decides what replaces it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at BERT's share of 15%: three words are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice decide for each word. At BERT's share of 15%, three of these eight are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are highlighted. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array has become [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
 how = [0.10, 0.93, 0.20, 0.10, 0.41, 0.50, 0.85, 0.60]
 others = "color draw axis same file not is size".split()
@@ -147,7 +147,7 @@ plt.show()
 # ```{exercise} Mask words
 # :label: exercise-mask-words
 #
-# *9 minutes.* A word is asked for where `dice.hides` is below the share. It becomes `MASK` = 4 where `dice.how` is below 0.8, and `dice.words` where `dice.how` is 0.9 or more; in between it stays. Words are the ids above 4. All other ids (padding, ends, unknown words) are never asked for. The target is the original word, and `IGNORE` = −100 where nothing is asked. Return the model's input and the targets.
+# *9 minutes.* A word is asked for where `dice.hides` is below the share. It becomes `MASK` = 4 where `dice.how` is below 0.8, and the word in `dice.words` where `dice.how` is 0.9 or more; in between it stays. Words are the ids above 4. All other ids (padding, ends, unknown words) are never asked for. The target is the original word, or `IGNORE` = −100 where nothing is asked for. Return the model's input and the targets.
 # ([Solution](solutions/10_pretraining.ipynb#solution-mask-words))
 # ```
 
@@ -164,12 +164,12 @@ mask_words = check("mask_words", mask_words)
 check.show_reference("mask_words")
 
 # %% [markdown]
-# BERT asks for 15% of the words, over a million batches. We only have 1,500 batches, so each has to ask for more: we hide half. (Large models, too, do better with more than 15% {cite}`wettig2023mask`.)
+# BERT asks for 15% of the words, over a million batches. We train on only 1,500, so each has to ask for more: half of the words. (Large models, too, do better with more than 15% {cite}`wettig2023mask`.)
 #
 # ```{exercise} Predict: can a visible word be trusted?
 # :label: exercise-trusted-word
 #
-# *4 minutes.* Half of the words are asked for, by the 80/10/10 rule. You see a word that isn't `[MASK]`. How likely is it, in percent, that it is *not* the original word? (Assume that a replacement is never the same word by accident.)
+# *4 minutes.* Half of the words are asked for, by the 80/10/10 rule. You see a word that isn't `[MASK]`. What is the probability, in percent, that it is *not* the original word? (Assume that a replacement never happens to be the same word.)
 # ([Solution](solutions/10_pretraining.ipynb#solution-trusted-word))
 # ```
 
@@ -179,9 +179,9 @@ my_percent = None
 check("trusted_word", my_percent)
 
 # %% [markdown]
-# ### The loss of the hidden words
+# ### The loss on the hidden words
 #
-# *7 minutes, 5 of them yours.* The encoder turns each word into a vector $x_t$, and a **head** turns a vector into a logit for every word of the vocabulary. The loss is computed at $M$ alone, the positions that are asked for:
+# *7 minutes, 5 of them yours.* The encoder turns each word into a vector $x_t$, and a **head** turns a vector into a logit for every word of the vocabulary. The loss is computed only at $M$, the positions that are asked for:
 #
 # $$
 # \mathcal{L} = -\frac{1}{|M|} \sum_{t \in M} \ln p(w_t \mid x_t) .
@@ -193,12 +193,12 @@ mechanisms.asked_alone(read, {1: 0.02, 4: 0.6, 6: 0.4})
 plt.show()
 
 # %% [markdown]
-# If the loss counted all the other words, too, most answers could be copied from the input, as in yesterday's first attempt, without a mask. And the logits, thousands of them at each position, cost more than the blocks. So the head is called only at $M$.
+# If the loss counted all the other words, too, most answers could be copied from the input, as in yesterday's first attempt, before the mask. And the logits, thousands of them at each position, cost more than the blocks do. So the head is called only at $M$.
 #
 # ```{exercise} Masked-word loss
 # :label: exercise-masked-word-loss
 #
-# *5 minutes.* Write {eq}`eq-masked-words` for a batch: one mean over all words that are asked for, across all texts. Call the head once, for these words only. ([Solution](solutions/10_pretraining.ipynb#solution-masked-word-loss))
+# *5 minutes.* Compute {eq}`eq-masked-words` for a batch: one mean over all the words that are asked for, in all its texts. Call the head once, for these words only. ([Solution](solutions/10_pretraining.ipynb#solution-masked-word-loss))
 # ```
 
 
@@ -216,7 +216,7 @@ check.show_reference("masked_word_loss")
 # %% [markdown]
 # ### Which text to read
 #
-# *2 minutes.* A question teaches something if its answer can be found, but not too easily. So it matters what surrounds a gap. Our text comes in modules, such as `numpy.lib.format`, of about twenty sentences each.
+# *2 minutes.* A question teaches something if its answer can be found, but not too easily. So it matters what surrounds a gap. Our text comes from modules such as `numpy.lib.format`, with about twenty sentences each.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three ways to take a passage from a module: one sentence, neighbouring sentences in order, or sentences mixed from all over it.", "name": "fig-pre-passages"}, "image": {"alt": "Left a module of eight sentences, 0 to 7. To its right: one sentence, 2; in order, 2, 3, 4, 5; mixed, 6, 1, 7, 3."}}
 mechanisms.passages()
@@ -234,16 +234,16 @@ guess(
     because=f"After these, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
 bars({kind: [100 * share for share in of] for kind, of in after.items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# All three read the same number of words. But a module's sentences all come from one library. The model isn't told which, but that they occur together is a hint, and perhaps much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# All three encoders read the same number of words. But a module's sentences all come from one library. The model isn't told which one; still, that they occur together is a hint, and perhaps much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *4 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *4 minutes.* The model is Day 6's encoder and a head. The head is a dense layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with each word's row. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
 
 
 # %%
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your run, a tenth as long, and three stored runs of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve follows its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -293,14 +293,14 @@ the = fmean(float(word == "the") for text in few.validation.texts for word in te
 
 # %% tags=["evidence"]
 observe(
-    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” gives {the:.0%}. The stored reader finds {stored:.0%}.",
+    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” would be correct for {the:.0%}. The stored reader finds {stored:.0%}.",
     **found,
     the=the,
     holds=found["yours"] < 0.14 and found["stored"] > 2 * the and found["stored"] > 0.24,
 )
 
 # %% [markdown]
-# **From now on, the stored reader answers.** Here is our sentence, from a module that it hasn't read. We hide each word in turn. (`<name>` and `<number>` are Day 8's symbols, and *masked* is a word of these libraries: there are masked arrays.)
+# **From now on, the stored reader answers.** Our sentence is from a module that it hasn't read. We hide each word in turn. (`<name>` and `<number>` are Day 8's symbols, and *masked* is a word in these libraries, since arrays can be masked.)
 
 # %% tags=["nbval-ignore-output"]
 said = list(mechanisms.SENTENCE)
@@ -315,17 +315,17 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 #
 # ### It never saw a letter, but knows its vowels
 #
-# *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it *array* is a number, *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: hide every word after *an* in the validation sentences. Then change *an* to *a*, and nothing else.
+# *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The experiment: only the article changes, so whatever changes in the answer comes from it.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: a vowel? and: and now?"}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so any change in the answer must come from it.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: a vowel? and: and now?"}}
 mechanisms.swapped()
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Which share begins with a vowel?
+# ```{exercise} What share begins with a vowel?
 # :label: exercise-vowel-share
 #
-# *10 minutes.* Given the logits of $n$ gaps and the $V$ symbols as strings, take the likeliest symbol of each gap, among those made of letters only (`"<name>".isalpha()` is False). Return the share of gaps in which it begins with a, e, i, o or u.
+# *10 minutes.* Given the logits for $n$ gaps and the $V$ symbols as strings, find the likeliest symbol for each gap, among those made of letters only (`"<name>".isalpha()` is False). Return the share of gaps where it begins with a, e, i, o or u.
 # ([Solution](solutions/10_pretraining.ipynb#solution-vowel-share))
 # ```
 
@@ -348,7 +348,7 @@ for article, other in changes.items():
 
 # %% tags=["view"]
 guess(
-    "After “an”, nearly all first guesses begin with a vowel. “an” becomes “a”. How many still do?",
+    "After “an”, nearly all first guesses begin with a vowel. Now “an” becomes “a”. How many still do?",
     ["nearly all: the other words haven't changed", "about half", "hardly any"],
     right="hardly any",
     because=f"{vowels['an', 'a']:.0%} do, and {vowels['an', 'an']:.0%} did before. One word decides it.",
@@ -357,7 +357,7 @@ guess(
 # %% tags=["evidence"]
 assert vowels["an", "a"] == share_of_vowels(logits_at(reader, gaps_after("an", "a")), words.symbols)
 observe(
-    "After *an*, {an:.0%} of the first guesses begin with a vowel; with *an* changed to *a*, {an_a:.0%} do. After *a* it is {a:.0%}, and with *a* changed to *an* {a_an:.0%}.",
+    "After *an*, {an:.0%} of the first guesses begin with a vowel; with *an* changed to *a*, {an_a:.0%} do. After *a*, {a:.0%} do; with *a* changed to *an*, {a_an:.0%}.",
     an=vowels["an", "an"],
     an_a=vowels["an", "a"],
     a=vowels["a", "a"],
@@ -378,12 +378,12 @@ last = {
     for name, column in named.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One word decides the first letter of another: gaps whose first guess begins with a vowel, in three stored runs.", "name": "fig-pre-vowels"}, "image": {"alt": "Four bars. After an, and where a has become an, nearly all first guesses begin with a vowel. After a, and where an has become a, hardly any do."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word decides the first letter of another: share of gaps whose first guess begins with a vowel, in three stored runs.", "name": "fig-pre-vowels"}, "image": {"alt": "Four bars. After an, and where a has become an, nearly all first guesses begin with a vowel. After a, and where an has become a, hardly any do."}}
 bars(last, "first guess begins with a vowel (%)")
 plt.show()
 
 # %% [markdown]
-# Predicting hidden words sorted the vocabulary into two lists, one that follows *an* and one that follows *a*. The lists follow the spelling, although there is no spelling in the input: a rule about sounds left its trace in which words occur together. When does the model find it?
+# Predicting hidden words sorted the vocabulary into two lists, one that follows *an* and one that follows *a*. The lists agree with the spelling, although the input contains no spelling: a rule about sounds left its trace in which words occur together. When does the model find it?
 
 # %%
 steps = long.column("teacher: steps")[0]
@@ -392,14 +392,14 @@ lines = {
     for name, column in (("after an", "an"), ("an changed to a", "an to a"))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "At first the reader guesses a vowel whatever the article; then the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored runs.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "At first the reader guesses a vowel whatever the article is; later, the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored runs.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
 curves(lines, "step", "vowels (%)")
 plt.show()
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We compare your loss with PyTorch's. (The [deeper page](deeper/10_pretraining.ipynb#deeper-published) compares the whole model with the library `transformers`, with weights in the published form.)
+# *1 minute.* We compare your loss with PyTorch's. (The [deeper page](deeper/10_pretraining.ipynb#deeper-published) compares the whole model with that of the `transformers` library, using weights in the published format.)
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -413,9 +413,9 @@ print("the loss agrees with PyTorch's to ten digits")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
+# *4 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new, and its weights start at zero. The table and the blocks start from what they have learned, and keep learning.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning keeps the table and the blocks; only the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The two towers again. The right one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning starts from the pre-trained table and blocks; only the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The two towers again. The right one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)
 plt.show()
 
@@ -436,7 +436,7 @@ observe(
 )
 
 # %% [markdown]
-# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. These, three encoders from scratch, and the bag of words were given 30 to 2,500 labels. Each got the best of four settings on the validation set; the test set was used once.
+# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. These three, three from scratch, and the bag of words were given 30 to 2,500 labels. Each got the best of four settings on the validation set; the test set was used only once.
 
 # %%
 starts = {"pre-trained": "mixed", "from scratch": "from scratch", "bag of words": "bag of words"}
@@ -455,7 +455,7 @@ guess(
     "How many labels does an encoder from scratch need to match the pre-trained one with 100?",
     options,
     right=options.index(f"{enough[0]:,}") if enough else len(options) - 1,
-    because=f"The pre-trained one is correct for {goal:.0%} of the test sentences with 100 labels.",
+    because=f"With 100 labels, the pre-trained one classifies {goal:.0%} of the test sentences correctly.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Pre-training saves labels, above all where there are few: test sentences classified correctly, by the number of labels. Means and ranges of three seeds (stored experiment). The horizontal axis is logarithmic.", "name": "fig-pre-labels"}, "image": {"alt": "Three rising curves over 30 to 2,500 labels. The pre-trained encoder begins near 39 percent, reaches 48 at 100 labels, 54 at 1,000, and stays. The bag of words rises from 25 to 54, and the encoder from scratch from 27 to 49."}}
@@ -467,7 +467,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 100 labels, {read:.0%} are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500, the shares are {more:.0%}, {fresher:.0%} and {larger:.0%}.",
+    "With 100 labels, {read:.0%} of the sentences are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500 labels, the shares are {more:.0%}, {fresher:.0%} and {larger:.0%}.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
     holds=0.12 < at[100][0] - at[100][2] < 0.18
@@ -478,12 +478,12 @@ observe(
 )
 
 # %% [markdown]
-# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays where labels are scarce.** It happens once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford the training, but almost anyone can afford the fine-tuning.
+# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays off where labels are scarce.** It is done once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford the training, but almost anyone can afford the fine-tuning.
 
 # %% [markdown]
 # ## Look inside
 #
-# *2 minutes.* Before training, no word resembled any other. Now we can ask the table of words which vectors point in the same direction as the vector of *must*. We ask it after pre-training, and after a hundred labels alone.
+# *2 minutes.* Before training, no word resembled any other. Now we can ask the table which words' vectors point in nearly the same direction as that of *must*. We ask it after pre-training, and after a hundred labels alone.
 
 
 # %%
@@ -527,12 +527,12 @@ observe(
 )
 
 # %% [markdown]
-# Words that can fill the same gaps needed similar vectors: the head compares each gap's vector with theirs. A hundred labels teach nothing of the kind.
+# Words that can fill the same gaps needed similar vectors, because the head compares each gap's vector with theirs. A hundred labels teach nothing of the kind.
 
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for a word, and let someone guess before it does. Then change an *a* to *an*. All its weights come with this page, and it computes while you type.
+# *6 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for one word, and let someone guess before the reader does. Then change an *a* to *an*. All its weights come with this page, and it computes its guesses as you type.
 
 # %% tags=["view"]
 fill_the_gap(
@@ -555,7 +555,7 @@ for word, p in filling.fill(reader, "Compute the ___ of a matrix.")[0]:
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* A single gap has all its neighbours. What if they are missing, too?
+# *4 minutes.* Around a single gap, all the neighbours are visible. What if they are missing, too?
 
 # %%
 longer, lengths = pad([[*ids, EOS] for ids in held if len(ids) > 15])
@@ -581,7 +581,7 @@ ax.set_ylim(0)
 plt.show()
 
 # %% [markdown]
-# And if everything after the first words is missing, can it write? We let it fill eight gaps at once.
+# And if everything after the first few words is missing, can it write? We let it fill eight gaps at once.
 
 
 # %%
@@ -602,7 +602,7 @@ real = twice(few.validation.texts)
 
 # %% tags=["evidence"]
 observe(
-    "It finds {one:.0%} of single hidden words, and {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before; in real sentences {real:.1%} do.",
+    "It finds {one:.0%} of single hidden words, and {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before them; in real sentences {real:.1%} do.",
     one=gaps[1],
     eight=gaps[8],
     text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
@@ -612,7 +612,7 @@ observe(
 )
 
 # %% [markdown]
-# In training it was asked for each word separately, never whether two answers go together.
+# In training it was asked for each word separately, and never whether two answers go together.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The likeliest word of each gap, taken separately, makes a phrase that does not exist. The probabilities of the three phrases are invented for this picture.", "name": "fig-pre-apart"}, "image": {"alt": "Above, read: set the and two question marks. Below, three pairs that go together: color map with 0.4, line width with 0.3 and bar width with 0.3. Last row, filled: set the, color 0.4, width 0.6."}}
 phrases = {("color", "map"): 0.4, ("line", "width"): 0.3, ("bar", "width"): 0.3}
@@ -625,7 +625,7 @@ base = published_sizes("BERT-base").total
 
 # %% tags=["evidence"]
 observe(
-    "It breaks in a second way: every task needs a fine-tuned copy. Ours has {ours:,} numbers, or {mb:.1f} MB; BERT-base has {millions:.0f} million, or {large:.0f} MB for each task.",
+    "There is a second problem: every task needs a fine-tuned copy. Our model has {ours:,} numbers, or {mb:.1f} MB; BERT-base has {millions:.0f} million, or {large:.0f} MB for each task.",
     ours=ours,
     mb=4 * ours / 1e6,
     millions=base / 1e6,
@@ -634,7 +634,7 @@ observe(
 )
 
 # %% [markdown]
-# Yesterday's writer knows, at each word, what it has just written, but it sees one side only. The first problem is solved by models [with both parts](deeper/10_pretraining.ipynb#deeper-spans). The second, size, is tomorrow's subject.
+# Yesterday's writer knows, at each word, what it has just written, but it sees only one side. Models [with both parts](deeper/10_pretraining.ipynb#deeper-spans) solve the first problem. The second, size, is tomorrow's subject.
 
 # %% [markdown]
 # ## What we found
@@ -646,7 +646,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "pre-3",
-    "Yes: with 100 labels {read:.0%} are correct after pre-training and {fresh:.0%} from scratch, where reaching {more:.0%} takes 2,500 labels.",
+    "Yes: with 100 labels {read:.0%} are correct after pre-training, {fresh:.0%} from scratch. Without pre-training, reaching {more:.0%} takes 2,500 labels.",
     read=at[100][0],
     fresh=at[100][1],
     more=at[2500][1],
@@ -656,7 +656,7 @@ claim(
 )
 
 # %% [markdown]
-# **What can a model learn from text that nobody has labelled?** Which words can replace one another, what a passage is about, even which words begin with a vowel: enough that a hundred labels then do the work of several hundred or, for a network from scratch, of thousands.
+# **What can a model learn from text that nobody has labelled?** Which words can replace one another, what a passage is about, even which words begin with a vowel. That is enough for a hundred labels to do the work of several hundred or, for a network from scratch, of thousands.
 
 # %% [markdown]
 # ## Exercises
@@ -666,7 +666,7 @@ claim(
 # ```{exercise} Predict: how much of a text is ever asked for?
 # :label: exercise-asked-at-least-once
 #
-# *Warm-up, 4 minutes.* A model reads a text ten times; each time, 15% of the words are asked for. If the masks are drawn once, only 15% of the words are ever asked for. If they are drawn anew in each pass, what percentage is asked for at least once?
+# *Warm-up, 4 minutes.* A model reads a text ten times, and each time 15% of the words are asked for. If the masks are drawn only once, only 15% of the words are ever asked for. If they are drawn afresh for each pass, what percentage is asked for at least once?
 # ([Solution](solutions/10_pretraining.ipynb#solution-asked-at-least-once))
 # ```
 
@@ -681,14 +681,14 @@ check("asked_at_least_once", my_share)
 # %% tags=["view"]
 points = {
     "hide words by BERT's 80/10/10 rule, and say how far a visible word can then be trusted": "mask_words trusted_word",
-    "compute the loss of the hidden words, and of nothing else": "masked_word_loss",
+    "compute the loss on the hidden words, and on nothing else": "masked_word_loss",
     "say why new masks in each pass teach more than fixed ones": "asked_at_least_once",
-    "find out by an experiment what a model knows that it was never told": "vowel_share",
+    "find out by experiment what a model knows that it was never told": "vowel_share",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** the reader has to become small: one megabyte is a lot for filling gaps, and ten tasks would take ten. How much of it can go before it forgets what it read?
+# **Tomorrow** we make the reader small: one megabyte is a lot for filling gaps, and ten tasks would take ten. How much of it can go before it forgets what it has read?
 
 # %% [markdown]
 # ## Further reading

@@ -13,13 +13,13 @@
 #
 # After today you can
 #
-# - say where a model's bytes are, and how many of them half of its blocks save,
+# - say where a model's bytes are, and how many you save by dropping half of its blocks,
 # - teach a small model what a large one knows, and not only what is correct,
 # - find out which attention heads a model can do without,
 # - store weights in a quarter of their bytes,
 # - fine-tune a model for ten tasks without ten copies.
 #
-# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here on the page, and you decide how many bits they get.
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, right here on the page, and you decide how many bits they get.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -68,7 +68,7 @@ quiz("11_small")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns takes a fine-tuned copy of it. So where are its bytes?
+# *2 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns needs a fine-tuned copy of it, so its size matters. Where are its bytes?
 
 # %%
 teacher = restored(new_model(0), models.load("reader").weights)
@@ -80,12 +80,12 @@ parts = {
 numbers = {name: sizes_of(part).parameters for name, part in parts.items()}
 numbers["head and norms"] = sizes_of(teacher).parameters - sum(numbers.values())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of a small model's bytes are in its table of words. Kilobytes of yesterday's reader in float32, four bytes for each number (counted).", "name": "fig-small-parts"}, "image": {"alt": "Four bars. The table of words has about 790 kilobytes, the two feed-forward layers together and the two attention layers together 133 each, head and norms about 30."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of a small model's bytes are in its table of words. Kilobytes of yesterday's reader in float32, at four bytes per number (counted).", "name": "fig-small-parts"}, "image": {"alt": "Four bars. The table of words has about 790 kilobytes, the two feed-forward layers together and the two attention layers together 133 each, head and norms about 30."}}
 bars({name: round(4 * n / 1000) for name, n in numbers.items()}, "kilobytes")
 plt.show()
 
 # %% [markdown]
-# Try the obvious: keep the first block, and drop the second.
+# We try the natural thing first: keep the first block, and drop the second.
 
 # %% tags=["training"]
 untaught = student_of(teacher, lambda blocks: deepcopy(blocks[:1])).eval()
@@ -106,30 +106,30 @@ guess(
     "Half of the blocks are gone. How many of the model's numbers does that save?",
     ["about 10%", "about 40%", "50%"],
     right=0 if fewer < 0.25 else 1,
-    because=f"{fewer:.0%}: {large.parameters:,} became {small.parameters:,}. The table of words is as large as before, and most of the numbers are in it.",
+    because=f"It saves {fewer:.0%}: {large.parameters:,} became {small.parameters:,}. The table of words is as large as before, and most of the numbers are in it.",
 )
 
 # %% [markdown]
-# So we paid in quality and got little for it. Two questions follow: can the smaller model be as good, and where else can we save bytes?
+# So we paid in quality and got little for it. That leaves two questions: can the smaller model become as good as the teacher, and where else can we save bytes?
 
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* Apart from the table of words, a model's bytes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
+# *1 minute.* Leave the table of words aside. The bytes of the rest, added up over all tasks, are a product of four factors, and each factor can be made smaller by a method of its own.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of four factors can be made smaller by a method of its own: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
 plt.show()
 
 # %% [markdown]
-# Fewer blocks, fewer weights in a block, fewer bits in a weight, fewer numbers in a copy. After each step we measure what is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
+# So: fewer blocks, fewer weights in a block, fewer bits in a weight, fewer numbers in a copy. After each step we measure how much quality is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
 
 # %% [markdown]
 # ## Step by step
 #
 # ### Distillation: fewer blocks
 #
-# *20 minutes, 10 of them yours.* A small model could read the same text on its own. Or the teacher could help this **student**: that is **distillation** {cite}`hinton2015distilling`. About a hidden word the text only says what it was. The teacher says more: that *matrix* would have been nearly as good, and *image* would not.
+# *20 minutes, 10 of them yours.* A small model, the **student**, could read the same text on its own. Or the teacher could help it: that is **distillation** {cite}`hinton2015distilling`. The text only tells us which word was hidden. The teacher tells us more: that *matrix* would have been nearly as good, and *image* would not.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A text gives one hard target; a teacher gives soft ones, a probability for every word. A temperature τ above 1 (Day 2) brings out the unlikely words. The logits are invented for this picture.", "name": "fig-pre-soft"}, "image": {"alt": "Three rows over array, matrix, tensor, image, axis. The text: 1, 0, 0, 0, 0. Teacher with temperature 1: 0.76, 0.17, 0.06, 0.01, 0.01. With temperature 2: 0.51, 0.24, 0.15, 0.05, 0.04."}}
 likely = torch.tensor([5.0, 3.5, 2.5, 0.5, 0.0])
@@ -137,18 +137,18 @@ before.soft("array matrix tensor image axis".split(), likely, 0, [1, 2])
 plt.show()
 
 # %% [markdown]
-# Let $p$ be the softmax of the teacher's logits divided by $\tau$, and $q$ the same for the student. The student should agree with its teacher, at all hidden positions $M$:
+# Let $p$ be the softmax of the teacher's logits divided by $\tau$, and $q$ the same for the student. The student should agree with its teacher at all hidden positions $M$:
 #
 # $$
 # \mathcal{L}_\text{soft} = \frac{\tau^2}{|M|} \sum_{t \in M} \sum_{i=1}^{V} p_{t,i} \ln \frac{p_{t,i}}{q_{t,i}} .
 # $$ (eq-soft-targets)
 #
-# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: one factor because $p$ and $q$ come closer, one from the division. The factor $\tau^2$ makes up for that.
+# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: one factor of $1/\tau$ because $p$ and $q$ come closer together, one from the division. The factor $\tau^2$ makes up for that.
 #
 # ```{exercise} Distillation: soft targets
 # :label: exercise-soft-targets
 #
-# *6 minutes.* Write {eq}`eq-soft-targets`. Some probabilities are so small that a computer rounds them to 0, so work with logarithms throughout. ([Solution](solutions/11_small.ipynb#solution-soft-targets))
+# *6 minutes.* Compute {eq}`eq-soft-targets`. Some probabilities are so small that a computer rounds them to 0, so work with logarithms throughout. ([Solution](solutions/11_small.ipynb#solution-soft-targets))
 # ```
 
 
@@ -164,9 +164,9 @@ soft_target_loss = check("soft_targets", soft_target_loss)
 check.show_reference("soft_targets")
 
 # %% [markdown]
-# And where does a student start? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with the table, the head, and every second block.
+# And with which weights does a student start? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with its table, its head, and every second one of its blocks.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two; the table and the head, not drawn, come with it.", "name": "fig-pre-halved"}, "image": {"alt": "Left a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right our teacher, of two blocks, with an arrow from block 0 to the only block of the student."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two, and the table and the head (not drawn) as well.", "name": "fig-pre-halved"}, "image": {"alt": "Left, a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right, our teacher of two blocks, with an arrow from block 0 to the student's only block."}}
 before.halved([("BERT", "DistilBERT", 12), ("our teacher", "student", 2)])
 plt.show()
 
@@ -190,7 +190,7 @@ every_second = check("every_second", every_second)
 check.show_reference("every_second")
 
 # %% [markdown]
-# Student and teacher read the same text. The student's loss has three parts: the hidden words, as yesterday; your soft targets; and one minus the cosine of the angle between its last vectors and the teacher's (an exercise at the end, {numref}`exercise-cosine`).
+# Student and teacher read the same text. The student's loss has three parts: yesterday's loss on the hidden words; your soft targets; and one minus the cosine of the angle between its last vectors and the teacher's (an exercise at the end, {numref}`exercise-cosine`).
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "DistilBERT's recipe, with a teacher of four blocks: blocks 0 and 2 are copied (dashed), and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Above a teacher of four blocks in a row, below it a student of two. Dashed arrows lead from the teacher's blocks 0 and 2 to the student's. After each row come its vectors and its probabilities of words. Arrows marked cosine and soft targets lead from the teacher's vectors and probabilities to the student's, and one marked masked words from the hidden word to the student's probabilities."}}
 mechanisms.recipe()
@@ -200,7 +200,7 @@ plt.show()
 show_source(distil)
 
 # %% [markdown]
-# You teach one for 60 steps, which takes seconds; one that was taught for 400 is stored.
+# You teach a student for 60 steps, which takes seconds. Another, taught for 400, is stored.
 
 # %% tags=["training"]
 yours = student_of(teacher, every_second)
@@ -231,7 +231,7 @@ observe(
 )
 
 # %% [markdown]
-# Which gift helped, the teacher's blocks or its lessons? A stored experiment gave students one of them, both, or neither, and tuned each with 100 labels, at the best of four learning rates (for the one that got neither, the best was the highest, so a higher one might serve it a little better).
+# Which gift helped, the teacher's blocks or its lessons? In a stored experiment, students got one of them, both, or neither. Each was then fine-tuned with 100 labels, at the best of four learning rates. (For the one that got neither, the best was the highest, so a higher one might serve it a little better.)
 
 # %%
 distilled, timed = experiments.load("distilled"), experiments.load("student_time")
@@ -254,16 +254,16 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, but the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# The student is as good as its teacher. To tell libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
+# The student is as good as its teacher. For telling libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
 #
 # ### Pruning: fewer heads
 #
-# *2 minutes.* What about the weights inside a block? *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. They multiply the output of each head by a **gate** $\xi$. At $\xi = 1$ nothing changes; at $\xi = 0$ the head is silent. How strongly the loss depends on a gate is the **importance** of its head, and one backward pass computes it for all heads ({numref}`exercise-importance`).
+# *2 minutes.* What about the weights inside a block? *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. They multiply the output of each head by a **gate** $\xi$. At $\xi = 1$ nothing changes; at $\xi = 0$ the head is silent. How strongly the loss depends on the gate is the head's **importance**, and one backward pass computes it for all heads ({numref}`exercise-importance`).
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate after each head. Where a gate is 0, the head's rows of W_q, W_k and W_v and its columns of W_o can be cut out.", "name": "fig-pre-gates"}, "image": {"alt": "Four boxes, head 0 to head 3, each with an arrow to a gate; the gates of heads 0, 1 and 3 are 1, that of head 2 is 0. Arrows lead from the gates to a box W_o; the one from head 2 is dashed."}}
 mechanisms.gates()
@@ -278,19 +278,19 @@ orders = {
     "most important first": heads.column("most first"),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, with nothing tuned afterwards. Means and ranges of three seeds, with four random draws each (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important silenced first, the curve sinks little until twelve are silent, then steeply; in random order, it does nearly the same. With the most important first, it falls from the fifth head on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of the sixteen heads can be silenced at hardly any cost, unless they are the most important ones: accuracy on the test sentences, with nothing tuned afterwards. Means and ranges of three seeds, with four random draws each (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important silenced first, the curve falls little until twelve are silent, and steeply from there on; in random order, it does nearly the same. With the most important first, it falls from the fifth head on."}}
 lines = {name: (range(17), 100 * torch.tensor(of)) for name, of in orders.items()}
 curves(lines, "silent heads", "correct (%)")
 plt.show()
 
 # %% [markdown]
-# Here half of the heads can be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so little is saved. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts the heads out.
+# So half of our heads could be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so that saves little. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts the heads out.
 #
 # ### Sharing: one block, used again and again
 #
-# *1 minute.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers use the same block. This has to be decided before pre-training.
+# *1 minute.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers share one block. That has to be decided before pre-training.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three encoders of four passes; boxes with the same letter have the same weights. The Universal Transformer adds signals for position (p) and pass (t).", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "ALBERT uses one block for all four passes, and so does the Universal Transformer, which adds signals for position (p) and pass (t). Boxes with the same letter have the same weights.", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
 mechanisms.passes()
 plt.show()
 
@@ -302,7 +302,7 @@ saved = 1 - shared[kinds[1]]["parameters"] / shared[kinds[0]]["parameters"]
 
 # %% tags=["evidence"]
 observe(
-    "One block for four passes saves {saved:.0%} of the numbers. With 1,000 labels it is correct for {one:.0%} of the sentences, four blocks for {four:.0%}, and four narrow blocks of the same size for {narrow:.0%}.",
+    "One block for four passes saves {saved:.0%} of the numbers. With 1,000 labels it classifies {one:.0%} of the sentences correctly, four blocks {four:.0%}, and four narrower blocks of the same total size {narrow:.0%}.",
     saved=saved,
     **dict(zip(("four", "one", "narrow"), correct.values())),
     holds=0.2 < saved < 0.4
@@ -315,9 +315,9 @@ observe(
 #
 # ### Quantisation: fewer bits in a weight
 #
-# *13 minutes, 10 of them yours.* So far we counted numbers. But how large is a number? A weight in float32 takes 4 bytes. In **int8** it takes one: a whole number $q$ from $-127$ to $127$, times a scale $s$ that a whole row shares, $w \approx s\,q$. The scale is the row's largest absolute value divided by 127.
+# *13 minutes, 10 of them yours.* So far we have counted numbers. But how large is a number? A weight in float32 takes four bytes. In **int8** it takes one: an integer $q$ from $-127$ to $127$, multiplied by a scale $s$ that its whole row shares, $w \approx s\,q$. The scale is the largest absolute value in the row, divided by 127.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both keep their digits; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left two rows of four weights: small ones up to 1.27 and large ones up to 12.7. In the middle whole numbers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both stay precise; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left, two rows of four weights: small ones up to 1.27 and large ones up to 12.7. Middle, integers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
 some = torch.tensor([[0.31, -1.27, 0.02, 0.64], [12.7, 5.0, -0.4, 8.1]])
 ways = {"a scale for each row": True, "one for all": False}
 mechanisms.rounding(
@@ -329,7 +329,7 @@ plt.show()
 # ```{exercise} Rows in int8
 # :label: exercise-int8-rows
 #
-# *10 minutes.* Round a weight, row by row, with `torch.round`. Return the whole numbers and the scales. What is the scale of a row of zeros?
+# *10 minutes.* Round a weight matrix, row by row, with `torch.round`. Return the integers and the scales. What should the scale of a row of zeros be?
 # ([Solution](solutions/11_small.ipynb#solution-int8-rows))
 # ```
 
@@ -350,14 +350,14 @@ check.show_reference("int8_rows")
 
 # %% tags=["view"]
 guess(
-    "Every weight of the student is rounded to one of 255 values, and nothing is tuned afterwards. How many of the hidden words that it found does it lose?",
+    "Every weight of the student is rounded to one of 255 values, and nothing is tuned afterwards. How many of the hidden words that it used to find does it now miss?",
     ["too few to measure", "about a tenth of them", "about half of them"],
     right=0,
     because="An error of at most half a step in each weight hardly moves a sum of 64 products.",
 )
 
 # %% [markdown]
-# We round every matrix of the student with your function, the table of words included, and train nothing afterwards.
+# With your function we round every matrix of the student, the table of words included, and train nothing afterwards.
 
 
 # %%
@@ -387,21 +387,21 @@ observe(
 )
 
 # %% [markdown]
-# Three quarters of the bytes are gone, and nothing is lost. ([Is it faster, too?](deeper/11_small.ipynb#deeper-int8))
+# Nearly three quarters of the bytes are gone, and nothing is lost. ([Is it faster, too?](deeper/11_small.ipynb#deeper-int8))
 #
-# **Enough for tonight?** This is a good place to stop: the model is small. What follows makes copies of it cheap.
+# **Enough for tonight?** This is a good place to stop: the model is small. The rest makes copies of it cheap.
 #
 # ### LoRA: fewer numbers in a copy
 #
-# *12 minutes, 8 of them yours.* One factor is left: the copies. **LoRA** {cite}`hu2022lora` freezes the model and gives each chosen weight a change of **low rank**, a product of two thin matrices.
+# *12 minutes, 8 of them yours.* One factor is left: the copies. **LoRA** {cite}`hu2022lora` freezes the model and adds to each chosen weight matrix a change of **low rank**, the product of two thin matrices:
 #
 # $$
 # W' = W + \tfrac{\alpha}{r}\, B A
 # $$ (eq-lora)
 #
-# $A$ has $r$ rows, and $B$ has $r$ columns. $B$ starts at 0, so at first nothing changes. Only $A$ and $B$ are trained.
+# $A$ has $r$ rows, and $B$ has $r$ columns. Only $A$ and $B$ are trained. $B$ starts at 0, so at first the model is unchanged.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, B A is added to W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. Above, through a large square, W, marked frozen. Below, through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, the product B A is merged into W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. Above, through a large square, W, marked frozen. Below, through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
 mechanisms.detour()
 plt.show()
 
@@ -409,7 +409,7 @@ plt.show()
 # ```{exercise} LoRA: a change of low rank
 # :label: exercise-lora
 #
-# *8 minutes.* Return the outputs of a layer with LoRA, and the single weight that gives the same outputs after training.
+# *8 minutes.* Return the outputs of a layer with LoRA, and the single weight matrix that gives the same outputs after training.
 # ([Solution](solutions/11_small.ipynb#solution-lora))
 # ```
 
@@ -428,13 +428,13 @@ lora_layer = check("lora", lora_layer)
 # %%
 check.show_reference("lora")
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four tasks: four copies of the whole model, or one frozen model and four small changes.", "name": "fig-small-copies"}, "image": {"alt": "Left four large boxes, W1 to W4, for tasks 1 to 4. Right one large box, W, frozen, with arrows to four small boxes, B1 A1 to B4 A4."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four tasks need four copies of the whole model, or one frozen model and four small changes.", "name": "fig-small-copies"}, "image": {"alt": "Left, four large boxes, W1 to W4, for tasks 1 to 4. Right, one large box, W, frozen, with arrows to four small boxes, B1 A1 to B4 A4."}}
 mechanisms.copies()
 plt.show()
 
 # %% tags=["view"]
 guess(
-    "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. What share of the numbers is that at rank 4?",
+    "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. At rank 4, what share of the numbers is that?",
     ["about a tenth", "about a hundredth", "about a thousandth"],
     right=1,
     because="The table of words is frozen with the rest, and two thin matrices per weight hold few numbers.",
@@ -447,7 +447,7 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA at ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
 ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
@@ -472,12 +472,12 @@ change = LowRank(W, (0, 5), rank=2, alpha=8.0).double()
 nn.init.normal_(change.B)
 merged = lora_layer(torch.randn(3, 7).double(), W, change.A, change.B, 8.0)[1]
 torch.testing.assert_close(merged, change(W), rtol=1e-10, atol=1e-10)
-print("losses, whole numbers and merged weights agree")
+print("losses, integers and merged weights agree")
 
 # %% [markdown]
 # ## Train it
 #
-# *3 minutes.* Now we take all the steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
+# *3 minutes.* Now we take these steps one after the other, on the task. You fine-tune the stored student with 1,000 labels. Then it loses the less important half of its heads, and its weights are rounded, first to 8 bits and then to 4. Nothing is tuned afterwards.
 
 # %% tags=["training"]
 task = with_labels(1000)
@@ -490,7 +490,7 @@ accuracy = {name: share for name, (share, _) in ladder.items()}
 
 # %% tags=["evidence"]
 observe(
-    "Your student is correct for {student:.1%} of the validation sentences, with half of its heads for {heads:.1%}, in 8 bits for {eight:.1%}, and in 4 bits for {four:.1%}.",
+    "Your student classifies {student:.1%} of the validation sentences correctly. With half of its heads it manages {heads:.1%}, in 8 bits {eight:.1%}, and in 4 bits {four:.1%}.",
     student=accuracy["student"],
     heads=accuracy["half of the heads"],
     eight=accuracy["8 bits"],
@@ -501,7 +501,7 @@ observe(
 )
 
 # %% [markdown]
-# Here is the same for three seeds, on the test sentences, with teacher and student each tuned at the best of four rates.
+# Here are the same steps for three seeds, on the test sentences, with teacher and student each fine-tuned at the best of four learning rates.
 
 # %%
 NAMES = ["teacher", "student", "half of the heads", "8 bits", "4 bits"]
@@ -521,7 +521,7 @@ sizes = [size[name] / 1000 for name in NAMES]
 shares = 100 * torch.tensor([tested[1000][name] for name in NAMES]).T
 table(rows, ["model", "kilobytes", "correct, 100 labels", "1,000 labels"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "From one megabyte to a quarter of it, at hardly any cost: test sentences classified correctly after 1,000 labels, from the teacher (right) to 4 bits (left). Means and ranges of three seeds (stored experiment).", "name": "fig-small-ladder"}, "image": {"alt": "A curve over kilobytes from 127 to 1,056, nearly level. From right to left: teacher, student, half of the heads, 8 bits, 4 bits."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "From one megabyte to a quarter of one, at hardly any cost: test sentences classified correctly after 1,000 labels, from the teacher (right) to 4 bits (left). Means and ranges of three seeds (stored experiment).", "name": "fig-small-ladder"}, "image": {"alt": "A curve over kilobytes from 127 to 1,056, nearly level. From right to left: teacher, student, half of the heads, 8 bits, 4 bits."}}
 ax = curves({"": (sizes, shares)}, "kilobytes", "correct (%)")
 ax.set_ylim(30, 65)
 ax.set_xlim(0)
@@ -532,7 +532,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "From {large:.2f} MB to {small:.2f}, accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and is correct for {low:.1%}.",
+    "From {large:.2f} MB to {small:.2f}, accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and reaches {low:.1%}.",
     large=size["teacher"] / 1e6,
     small=size["8 bits"] / 1e6,
     teacher=mean["teacher"],
@@ -548,7 +548,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *5 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
+# *5 minutes.* What do the models still have in common? Hide a word in a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
 
 # %% tags=["view"]
 texts = [
@@ -577,7 +577,7 @@ hidden_words(texts, guessers, measure="hidden words found", amount="bytes")
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page; the third's weights are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
+# *6 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page; the third's weights are rounded as you move the slider. Find a sentence on which they agree at 8 bits, and the number of bits at which they no longer do.
 
 # %% tags=["view"]
 fewer_bits(
@@ -597,7 +597,7 @@ for name, model in named.items():
 # %% [markdown]
 # ## Where it breaks
 #
-# *2 minutes.* If 8 bits cost nothing and 4 bits little, why not 2? We round the student to fewer and fewer bits. And because yesterday's reader had learned when a word begins with a vowel, we test that, too: after *an*, and after the same *an* changed to *a*.
+# *2 minutes.* If 8 bits cost nothing and 4 bits cost little, why not 2? We round the student to fewer and fewer bits. Yesterday's reader had also learned when a word begins with a vowel, so we test that, too: after *an*, and after the same *an* changed to *a*.
 
 
 # %%
@@ -611,7 +611,7 @@ for n in bits:
         by_bits[name].append(share_of_vowels(logits, vocabulary().symbols))
 at_bits = dict(zip(bits, by_bits["found"]))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and *an* still gets a vowel; with 2, hardly anything is left. Hidden words found, and first guesses that begin with a vowel: the stored student, rounded, with nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and a vowel still follows *an*; with 2 bits, hardly anything is left. Hidden words found, and first guesses that begin with a vowel: the stored student, rounded, with nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
 lines = {name: (bits, [100 * share for share in of]) for name, of in by_bits.items()}
 ax = curves(lines, "bits for each weight", "share (%)")
 ax.set_xticks(bits)
@@ -619,7 +619,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}. With 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps, with 2 bits in {none:.0%}.",
+    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}. In 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps; in 2 bits, in {none:.0%}.",
     eight=at_bits[8],
     four=at_bits[4],
     two=at_bits[2],
@@ -631,7 +631,7 @@ observe(
 )
 
 # %% [markdown]
-# With 2 bits a weight is −1, 0 or 1 times its row's scale, which is too coarse for weights that weren't trained for it. Models with so few bits have to be trained with the rounding in place.
+# In 2 bits a weight is −1, 0 or 1 times its row's scale, which is too coarse for weights that weren't trained for it. A model with so few bits has to be trained with the rounding in place.
 
 # %% [markdown]
 # ## What we found
@@ -646,12 +646,12 @@ distilbert, bert = (published_sizes(name).total for name in ("DistilBERT", "BERT
 # %% tags=["evidence"]
 claim(
     "pre-5a",
-    "Yes: by the published sizes, {fewer:.0%} fewer. With half the blocks, ours has {ours:.0%} fewer, since most are in the table of words.",
+    "Yes: by the published sizes, {fewer:.0%} fewer. With half the blocks, ours has only {ours:.0%} fewer, since most are in the table of words.",
     fewer=1 - distilbert / bert,
     ours=fewer,
     holds=lambda fewer, ours: 0.38 < fewer < 0.41 and 0.05 < ours < 0.2,
     counted=True,
-    scale="sizes of the papers, built as shapes alone; our teacher and its student",
+    scale="the papers' sizes, built as shapes without numbers; our teacher and its student",
 )
 
 # %% [markdown]
@@ -660,7 +660,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. Untaught, after 1,900 steps, it is {alone:.0%} and {longer:.0%}.",
+    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. An untaught one reaches {alone:.0%} and {longer:.0%} after 1,900 steps.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
@@ -699,17 +699,17 @@ claim(
 )
 
 # %% [markdown]
-# **How small can it be made?** To a quarter, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits per weight, to about an eighth. With two, the model falls apart.
+# **How small can we make it?** A quarter of its size, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits per weight, about an eighth. With two, the model falls apart.
 
 # %% [markdown]
 # ## Exercises
 #
-# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
+# There is one more on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size
 #
-# *Warm-up, 4 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units, all with biases, and two layer norms. One more norm comes after the tables. How many parameters is that, exactly?
+# *Warm-up, 4 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units (all with biases), and two layer norms. One more norm comes after the tables. Exactly how many parameters is that?
 # ([Solution](solutions/11_small.ipynb#solution-distilberts-size))
 # ```
 
@@ -722,7 +722,7 @@ check("distilberts_size", my_parameters)
 # ```{exercise} Cosine loss
 # :label: exercise-cosine
 #
-# *Core, 8 minutes.* Write the third part of the student's loss: the mean of $1 - \cos$ of the angle between its vector and its teacher's, over all positions that aren't padding. The cosine of two vectors is their dot product, divided by both lengths.
+# *Core, 8 minutes.* Write the third part of the student's loss: one minus the cosine of the angle between its vector and its teacher's, averaged over all positions that aren't padding. The cosine is the dot product of the two vectors, divided by both their lengths.
 # ([Solution](solutions/11_small.ipynb#solution-cosine))
 # ```
 
@@ -739,7 +739,7 @@ check("cosine", cosine_loss)
 # ```{exercise} The importance of heads
 # :label: exercise-importance
 #
-# *Stretch, 10 minutes.* A gate $\xi = 1$ multiplies all numbers of a head's context. You have the contexts, and the gradient of each text's loss with respect to them. Return the importance of each head: the mean over the texts of $|\partial \mathcal{L} / \partial \xi|$.
+# *Stretch, 10 minutes.* A gate $\xi = 1$ multiplies all the numbers in a head's context. Given the contexts, and the gradient of each text's loss with respect to them, return the importance of each head: the mean of $|\partial \mathcal{L} / \partial \xi|$ over the texts.
 # ([Solution](solutions/11_small.ipynb#solution-importance))
 # ```
 
@@ -757,7 +757,7 @@ check("importance", importance)
 
 # %% tags=["view"]
 points = {
-    "say where a model's bytes are, and how many of them half of its blocks save": "distilberts_size",
+    "say where a model's bytes are, and how many you save by dropping half of its blocks": "distilberts_size",
     "teach a small model what a large one knows, and not only what is correct": "soft_targets every_second cosine",
     "find out which attention heads a model can do without": "importance",
     "store weights in a quarter of their bytes": "int8_rows",
@@ -766,12 +766,12 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **What comes next** joins Days 9 and 10: one half reads, the other writes. It begins on [Day 10's deeper page](deeper/10_pretraining.ipynb#deeper-spans), where gaps of several words are filled, and [every task becomes text](deeper/10_pretraining.ipynb#deeper-text-to-text).
+# **What comes next** joins Days 9 and 10: one half of a model reads, the other writes. It begins on [Day 10's deeper page](deeper/10_pretraining.ipynb#deeper-spans), where such a model fills gaps of several words, and [every task becomes text](deeper/10_pretraining.ipynb#deeper-text-to-text).
 
 # %% [markdown]
 # ## Further reading
 #
 # - {cite:t}`hinton2015distilling`, where soft targets come from.
-# - {cite:t}`sanh2019distilbert`: DistilBERT, on five pages.
-# - {cite:t}`dettmers2022llm`: int8 for models of billions of weights, and the few columns that resist it.
+# - {cite:t}`sanh2019distilbert`: DistilBERT, in five pages.
+# - {cite:t}`dettmers2022llm`: int8 for models with billions of weights, and the few columns that resist it.
 # - {cite:t}`hu2022lora`: LoRA.

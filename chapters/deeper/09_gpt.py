@@ -66,7 +66,7 @@ plt.show()
 # %% [markdown]
 # | change | effect | reason |
 # | --- | --- | --- |
-# | RMS norm {cite}`zhang2019root` | divides by the size, subtracts nothing | less to compute |
+# | RMS norm {cite}`zhang2019root` | divides by the size, but doesn't subtract the mean | less to compute |
 # | SwiGLU {cite}`shazeer2020glu` | one half of the hidden layer gates the other | more from the same number of weights |
 # | rotary positions {cite}`su2021roformer` | rotate queries and keys | scores depend on offsets, not on positions |
 # | shared keys and values {cite}`ainslie2023gqa` | several query heads share one head of keys and values | a smaller cache |
@@ -76,9 +76,9 @@ plt.show()
 show_source(RMSNorm)
 
 # %% [markdown]
-# **RMS norm** leaves out the mean and the bias. That is less to compute, but not always faster. If a library computes layer norm in one kernel and RMS norm in several steps, the simpler norm takes longer. `make bench` times both on your machine.
+# **RMS norm** leaves out the mean and the bias. That means less computation, but not always less time: if a library computes layer norm in one kernel and RMS norm in several steps, the simpler norm takes longer. `make bench` times both on your machine.
 #
-# **SwiGLU** multiplies two linear maps, one of which goes through a smooth ReLU, $\operatorname{SiLU}(u) = u\,\sigma(u)$, and so opens or closes the other.
+# **SwiGLU** multiplies the outputs of two linear maps. One of them goes through a smooth ReLU, $\operatorname{SiLU}(u) = u\,\sigma(u)$, and so opens or closes the other.
 #
 # $$
 # \operatorname{SwiGLU}(x) = W_\text{down}\,\big(\operatorname{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)
@@ -114,9 +114,9 @@ for D in (96, 384, 4096):
 table(rows, ["D", "plain width", "gated width", "weights of the plain layer", "of the gated one"])
 
 # %% [markdown]
-# **Activation functions.** ReLU is 0 for all negative inputs. GELU and SiLU dip a little below 0 instead of bending sharply. The square of ReLU {cite}`so2021searching` was found by an automatic search through programs, and costs one extra product. GPT-2 approximates GELU with a tanh: in a picture the two can't be told apart, but its weights were trained with the approximation.
+# **Activation functions.** ReLU is 0 for all negative inputs. GELU and SiLU dip a little below 0 instead of bending sharply. The square of ReLU {cite}`so2021searching` was found by an automatic search through programs, and costs one extra product. GPT-2 approximates GELU with a tanh: plotted, the two can't be told apart, but its weights were trained with the approximation.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "GELU and SiLU dip below 0 before they rise; ReLU and its square don't.", "name": "fig-activations"}, "image": {"alt": "Four curves from minus 3 to 2. ReLU is 0 up to 0 and then a straight line. Squared ReLU is 0 up to 0, below ReLU up to 1 and above it from there on, 4 at 2. GELU and SiLU are near 0 far to the left, dip to minus 0.17 and minus 0.28, and approach ReLU on the right, GELU sooner."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "GELU and SiLU dip below 0 before they rise; ReLU and its square don't.", "name": "fig-activations"}, "image": {"alt": "Four curves from minus 3 to 2. ReLU is 0 up to 0 and then a straight line. Squared ReLU is 0 up to 0, below ReLU up to 1 and above it from there on; at 2 it is 4. GELU and SiLU are near 0 far to the left, dip to minus 0.17 and minus 0.28, and approach ReLU on the right, GELU sooner."}}
 u = torch.linspace(-3, 2, 101)
 names = {"ReLU": "relu", "squared ReLU": "relu_squared", "GELU, by tanh": "gelu_tanh"}
 names["SiLU"] = "silu"
@@ -125,7 +125,7 @@ curves(shown, "input", "output")
 plt.show()
 
 # %% [markdown]
-# **Normed queries and keys** {cite}`henry2020query,dehghani2023scaling`. A score is the product of two lengths and a cosine. In long training at high learning rates the lengths grow. The softmax of such large scores is almost 1 at one position, so its gradient is almost 0 (Day 5). An RMS norm on queries and keys bounds the scores.
+# **Normed queries and keys** {cite}`henry2020query,dehghani2023scaling`. A score is the product of two lengths and a cosine. In long training at high learning rates, the lengths grow. The softmax of such large scores is almost 1 at a single position, so its gradient is almost 0 (Day 5). An RMS norm on queries and keys bounds the scores.
 
 # %% [markdown]
 # ```{exercise} Query–key norm: normed queries and keys
@@ -157,7 +157,7 @@ for factor in (1, 10, 100):
 
 # %% tags=["evidence"]
 observe(
-    "Inputs 100 times as large: without the norms the largest score grows from {before:.1f} to {after:,.0f}. With them it stays at {normed:.1f}; √24 is 4.9.",
+    "When the inputs are 100 times as large, the largest score without the norms grows from {before:.1f} to {after:,.0f}. With them it stays at {normed:.1f}, which is below √24, or 4.9.",
     before=largest[1][0],
     after=largest[100][0],
     normed=largest[100][1],
@@ -172,7 +172,7 @@ observe(
 # (deeper-modern)=
 # ## Which changes to the Transformer block help?
 #
-# *6 minutes.* GPT's block has layer norm before each part, GELU, learned positions and biases. Ten changes to it are measured here, one of them a step back: post-norm, as in Day 6's paper. Three of them together are Llama's {cite}`touvron2023llama`. **What does each win alone, and what do they win together?** Two blocks of width 64 learn the docstrings, each change at the best of the same three learning rates, with three seeds. One comparison is at equal steps. But some changes make a step slower, so the fairer comparison is in equal time: as many steps as fit into the plain block's training time. *All together* means all changes except post-norm and squared ReLU, which SwiGLU replaces. The time of a step is relative to a step of the plain block, timed in turn with it.
+# *6 minutes.* GPT's block has layer norm before each part, GELU, learned positions and biases. We measure ten changes to it, one of them a step back: post-norm, as in Day 6's paper. Three of them together are Llama's {cite}`touvron2023llama`. **What does each gain alone, and what do they gain together?** Two blocks of width 64 learn the docstrings, with each change at the best of the same three learning rates, for three seeds. One comparison is at equal steps. But some changes make a step slower, so the fairer comparison is in equal time: as many steps as fit into the plain block's training time. *All together* means all changes except post-norm and squared ReLU, which SwiGLU replaces. The time of a step is relative to a step of the plain block, timed in turn with it.
 
 # %% tags=["evidence"]
 modern = experiments.load("modern_block")
@@ -203,7 +203,7 @@ for change in sorted([PLAIN, *CHANGED], key=lambda change: at_best("loss in equa
     rows.append([change, f"{sizes[0]:,}", f"{slower:.2f}", *losses])
 table(rows, ["change", "parameters", "time of a step", *(f"loss, {name}" for name in COLUMNS)])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Of the single changes, Muon and rotary positions lower the loss most, at equal steps (circles) and in equal time (squares). Lines show the range of three seeds.", "name": "fig-modern"}, "image": {"alt": "Twelve rows, one for each change, each with a circle and a square on a common axis; a vertical line marks the plain block. All together, Llama's three, Muon and rotary positions stand clearly to the right of the line, tied embeddings and squared ReLU a little; the others lie close to it on either side. The squares of Muon and of all together are well to the left of their circles."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Of the single changes, Muon and rotary positions lower the loss most, at equal steps (circles) and in equal time (squares). Lines show the range of three seeds.", "name": "fig-modern"}, "image": {"alt": "Twelve rows, one for each change, each with a circle and a square on a common axis; a vertical line marks the plain block. All together, Llama's three, Muon and rotary positions lie clearly to the right of the line, tied embeddings and squared ReLU a little; the others lie close to it on either side. The squares of Muon and of all together are well to the left of their circles."}}
 ax = plt.subplots(figsize=(6.4, 4.4))[1]
 order = sorted(CHANGED, key=lambda change: gains[change]["equal steps"])
 for (name, column), marker, colour, off in zip(
@@ -231,7 +231,7 @@ norm, gate, rotary, together = (
 # %% tags=["evidence"]
 claim(
     "gpt-1",
-    "Yes, if rotary positions are among them: the three win {together:.2f} nats in equal time, rotary alone {rotary:.2f}, SwiGLU alone {gate:+.2f}, RMS norm {norm:+.2f}.",
+    "Yes, if rotary positions are among them: the three gain {together:.2f} nats in equal time, rotary alone {rotary:.2f}, SwiGLU alone {gate:+.2f}, RMS norm {norm:+.2f}.",
     together=together,
     rotary=rotary,
     gate=gate,
@@ -248,7 +248,7 @@ muon, whole = gains["Muon"], gains["all together"]["equal time"]
 ranges = {change: at_best("loss", change)[2] - at_best("loss", change)[1] for change in CHANGED}
 noisiest = max(ranges, key=ranges.get)
 observe(
-    "Muon wins {steps:.2f} nats at equal steps and {time:.2f} in equal time; all together win {whole:.2f} in equal time. In the noisiest row, {noisiest}, the three seeds lie {noise:.2f} nats apart.",
+    "Muon gains {steps:.2f} nats at equal steps and {time:.2f} in equal time; all changes together gain {whole:.2f} in equal time. In the noisiest row, {noisiest}, the three seeds lie {noise:.2f} nats apart.",
     steps=muon["equal steps"],
     time=muon["equal time"],
     whole=whole,
@@ -260,17 +260,17 @@ observe(
 )
 
 # %% [markdown]
-# In equal time Muon gives back much of its win: at this width its matrix products take much of a step. They don't grow with the batch, so in large-scale training they cost next to nothing. (Its matrices are trained at three times the row's learning rate.)
+# In equal time Muon gives back much of its gain, because at this width its matrix products take much of a step. They don't grow with the batch, so in large-scale training they cost next to nothing. (Muon's matrices are trained at three times the row's learning rate.)
 #
-# And the others? Alone, most differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. Nor were all rates tried that might suit them: half of the rows are at their best at the lowest or the highest of the three. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone may win something with others. Nor do the rows tell us why rotary positions win so much. Perhaps learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen for much larger models, trained for much longer.
+# And the others? Alone, most of them differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. Nor did we try every rate that might suit them: half of the rows are at their best at the lowest or the highest of the three. On top of rotary positions, RMS norm and SwiGLU do gain a little, so a change that gains nothing alone may gain something with others. Nor do the rows tell us why rotary positions gain so much. Perhaps it is because learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen for much larger models, trained for much longer.
 
 # %% [markdown]
 # (deeper-race)=
 # ## How fast can a small GPT be trained?
 #
-# *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a configuration for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. According to its README, 2,000 steps take about three minutes and reach a loss of 1.88 nats per letter on Shakespeare, estimated on a sample of the validation text. **How quickly can 1.88 be reached?** The rules: training text only; at most 850,000 parameters; the loss is that of the whole validation text, read in windows of 64 letters; no table of counts inside the model; five seeds, run in turn, and their median. The clock counts the processor time of the training steps, on one thread. It stops for the checks of the loss, 13 per schedule.
+# *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a configuration for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. According to its README, 2,000 steps take about three minutes and reach a loss of 1.88 nats per letter on Shakespeare, estimated on a sample of the validation text. **How quickly can 1.88 be reached?** The rules: training text only; at most 850,000 parameters; the loss is measured on the whole validation text, read in windows of 64 letters; no table of counts inside the model; the median of five seeds, run in turn, counts. The clock measures the processor time of the training steps, on one thread. It stops while the loss is checked, 13 times per schedule.
 #
-# An untuned baseline is easy to beat. So the learning rate and schedule of nanoGPT's model are tuned first, in fifteen trials: five rates, three lengths of the schedule, on a seed that doesn't race. The winner had the same fifteen. But its parts were chosen earlier, in an unrecorded search by hand that the baseline didn't have, so the ratio flatters the winner. The table has nanoGPT's model twice: with its published rate, on 2,500 steps, and tuned. The test text, the last twentieth of the plays, was used once, at the end.
+# An untuned baseline is easy to beat. So the learning rate and schedule of nanoGPT's model are tuned first, in fifteen trials: five rates times three lengths of the schedule, on a seed that doesn't race. The winner had fifteen trials of the same kind. But its parts were chosen earlier, in an unrecorded search by hand that the baseline didn't have, so the comparison flatters the winner. The table has nanoGPT's model twice: at its published rate, for 2,500 steps, and tuned. The test text, the last twentieth of the plays, was used once, at the end.
 
 # %% tags=["evidence"]
 ran = experiments.load("race")
@@ -292,7 +292,7 @@ table(rows, headers)
 # %% tags=["evidence"]
 clock = {racer: median(ran.column("seconds", racer=racer)) for racer in ran.parameters["racer"]}
 observe(
-    "The winner is there after {fast:.1f} seconds. nanoGPT's model takes {times:.0f} times as long at its published rate, and {tuned:.0f} times tuned.",
+    "The winner reaches the goal after {fast:.1f} seconds. nanoGPT's model takes {times:.0f} times as long at its published rate, and {tuned:.0f} times as long when tuned.",
     fast=clock["winner"],
     times=clock["baseline"] / clock["winner"],
     tuned=clock["tuned"] / clock["winner"],
@@ -315,14 +315,14 @@ plt.show()
 # %% tags=["evidence"]
 gain = {racer: clock[racer] / clock[f"{racer}, bfloat16"] for racer in ("tuned", "winner")}
 observe(
-    "In bfloat16, the large model takes {large:.2f} of its time, the winner {small:.2f}. Its products are probably too small to gain what the casts cost.",
+    "In bfloat16, the large model takes {large:.2f} of its time in float32, the winner {small:.2f}. The winner's products are probably too small to gain what the casts cost.",
     large=1 / gain["tuned"],
     small=1 / gain["winner"],
     holds=gain["winner"] < 1 < gain["tuned"],
 )
 
 # %% [markdown]
-# Which of the winner's seven changes made the difference? The table tests each in two ways. *With it*: the tuned baseline plus this one change, on six tenths of its schedule, which is too short for the baseline itself. (These are equal steps, not equal time: with one narrow layer, 900 steps take a few seconds.) *Without it*: the winner minus this one change, on its own schedule and, if it hasn't reached 1.88 by then, on 1.5 times and on twice the steps. No rate is tuned again for a row; Muon's own rate is 0.02 in the baseline. (Compare seconds only within a table: the two were measured at different times.)
+# Which of the winner's seven changes made the difference? The table tests each in two ways. *With it*: the tuned baseline plus this one change, on six tenths of its schedule, which is too short for the baseline itself. (These are equal steps, not equal time: with one narrow layer, 900 steps take a few seconds.) *Without it*: the winner minus this one change, on its own schedule and, if it hasn't reached 1.88 by then, on 1.5 times and on twice the steps. The rates aren't tuned anew for each row; Muon's own rate is 0.02 in the baseline. (Compare seconds only within a table: the two tables were measured at different times.)
 
 # %% tags=["evidence"]
 ladder = experiments.load("race_steps")
@@ -370,7 +370,7 @@ needed = {change: n / steps["nothing"] for change, n in steps.items()}
 others = [needed[c] for c in CHANGED if c not in ("nothing", "token shift", "one narrow layer")]
 narrow = arrival("one narrow layer", "without")[0] / arrival("nothing", "without")[0]
 observe(
-    "Without token shift the winner needs {shift:.1f} times its steps; without its one narrow layer, {narrow:.1f} times its seconds. Without any other change it needs at most {most:.2f} times its steps.",
+    "Without token shift the winner needs {shift:.1f} times as many steps; without its one narrow layer, {narrow:.1f} times as many seconds. Without any one of the other changes it needs at most {most:.2f} times as many steps.",
     shift=needed["token shift"],
     narrow=narrow,
     most=max(others),
@@ -378,12 +378,12 @@ observe(
 )
 
 # %% [markdown]
-# For the large model, **Muon** alone or **token shift** alone is enough to arrive in time. The small one can't do without token shift; without Muon it even takes fewer seconds, since each step is cheaper. But beware of such a table. One change may do the work of another, and removing them one at a time can't show that. Each of five changes can go at little cost; that doesn't make the other two enough.
+# For the large model, **Muon** alone or **token shift** alone is enough to arrive in time. The small one can't do without token shift; without Muon it even takes fewer seconds, since each step is cheaper. But beware of such a table: one change may do the work of another, and removing them one at a time can't show that. Each of five changes can be dropped at little cost, but that doesn't mean that the other two would be enough.
 
 # %% [markdown]
-# Why do these help?
+# Why do these changes help?
 #
-# **Token shift** {cite}`peng2023rwkv` takes half of each position's channels from earlier letters: a quarter from the letter before, and a quarter from the one before that. (The paper mixes each channel with the previous step's in a learned proportion; the fixed quarters are ours.) On [Day 5](../05_self_attention.ipynb) a head had to learn to look one step back. Here every layer sees three letters in a row from the start of training, which frees attention for letters farther away. It costs no parameters.
+# **Token shift** {cite}`peng2023rwkv` takes half of each position's channels from earlier letters: a quarter from the letter before, and a quarter from the one before that. (The paper mixes each channel with the previous position's in a learned proportion; the fixed quarters are ours.) On [Day 5](../05_self_attention.ipynb) a head had to learn to look one step back. Here every layer sees three letters in a row from the start of training, which frees attention for letters farther away. Token shift costs no parameters.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With token shift, a layer sees three letters at each position. Each column is a position, each row a quarter of its channels, and each cell names the letter they come from.", "name": "fig-token-shift"}, "image": {"alt": "A grid of four rows and six columns, under the letters t, o, space, b, e, comma. The two lower rows hold each position's own letter. The second row holds the letter before: nothing, t, o, space, b, e. The first row holds the letter two before: nothing, nothing, t, o, space, b."}}
 letters = "to␣be,"
@@ -409,7 +409,7 @@ plt.show()
 show_source(TokenShift)
 
 # %% [markdown]
-# **Muon** {cite}`jordan2024muon` treats a matrix as a whole. AdamW scales each weight on its own, and the picture shows its first step: it stretches a few directions far more than the others. Muon replaces the momentum with the nearest matrix that stretches all directions about equally. The idea is that rare directions are then learned as fast as frequent ones. This costs a few small matrix products per matrix and step. A step touches only a few rows of an embedding, so tables and vectors stay with AdamW.
+# **Muon** {cite}`jordan2024muon` treats a matrix as a whole. AdamW scales each weight on its own, and the figure shows the result: its first step stretches a few directions far more than the others. Muon replaces the momentum with the nearest matrix that stretches all directions about equally. The idea is that rare directions are then learned as fast as frequent ones. This costs a few small matrix products per matrix and step. A step touches only a few rows of an embedding, so AdamW still trains tables and vectors.
 
 # %% tags=["mechanism"]
 known = vocabulary("docstrings")
@@ -444,13 +444,13 @@ plt.show()
 show_source(MuonAndAdamW)
 
 # %% [markdown]
-# **One narrow layer.** The goal is modest, and a step of the small model costs a fraction of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our windows are much shorter than the paper's. **SwiGLU** and the untied output came from the same search; the table doesn't show that either was needed.
+# **One narrow layer.** The goal is modest, and a step of the small model costs a fraction of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our windows are much shorter than the paper's. **SwiGLU** and the untied output came out of the same search; the table doesn't show that either was needed.
 
 # %% [markdown]
 # (deeper-counts)=
 # ## Would a table of n-gram counts do as well?
 #
-# *6 minutes.* A loss of 1.88 takes little more than knowing which letters follow which. Does that need a network? Day 2's table of counts {cite}`kneser1995improved` knows just that: how often each letter followed the few letters before it or, where those are rare, a shorter run of them. It learns from the same training text and is judged on the same windows.
+# *6 minutes.* To reach a loss of 1.88, a model has to know little more than which letters follow which. Does that need a network? Day 2's table of counts {cite}`kneser1995improved` knows just that: how often each letter followed the few letters before it or, where those are rare, a shorter run of them. It learns from the same training text and is judged on the same windows.
 
 # %% tags=["evidence"]
 counted = experiments.load("race_counts")
@@ -466,7 +466,7 @@ def best_order(learned: str, column: str = "own") -> tuple[float, str]:
 counts, order = best_order("plays")
 counting = median(counted.column("seconds", reader=order, learned="plays"))
 observe(
-    "Counts of {order} letters in a row: a loss of {counts:.2f}, after {seconds:.2f} seconds. The race was about {goal:.2f}.",
+    "Counting {order} letters in a row gives a loss of {counts:.2f}, after {seconds:.2f} seconds. The goal of the race was {goal:.2f}.",
     order=int(order[-1]),
     counts=counts,
     seconds=counting,
@@ -475,7 +475,7 @@ observe(
 )
 
 # %% [markdown]
-# If all you want is 1.88, and quickly, count. What does a network have that the table lacks? We enlarge the winner to two layers of 128, train it for 600 steps, and make the task harder for both: less text to learn from, a text of another kind, a longer window. *Elsewhere* means the other text: docstrings for a model that learned from plays, plays for one that learned from docstrings. For each training text, we take the table's order, and the network's step, with the lowest validation loss.
+# If all you want is 1.88, and quickly, count. What does a network have that the table lacks? We enlarge the winner to two layers of width 128, train it for 600 steps, and make the task harder for both: less text to learn from, a text of another kind, a longer window. *Elsewhere* means the other text: docstrings for a model that learned from plays, plays for one that learned from docstrings. For each training text, we take the table's order and the network's step that have the lowest validation loss.
 
 # %% tags=["evidence"]
 NAMES = {
@@ -510,7 +510,7 @@ observe(
     holds=sum(lead < 0 for lead in leads) > len(leads) / 2 and 0 < max(leads) < 0.1,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer windows help the table and the network alike. Loss on validation docstrings by the length of the window; both learned from docstrings. Bands show the range of three seeds.", "name": "fig-counts-window"}, "image": {"alt": "Two curves over windows from 4 to 256 letters. They fall together, from about 2.2 to below 1.4, and lie nearly on each other throughout."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer windows help the table and the network alike. Loss on validation docstrings by the length of the window; both learned from docstrings. Bands show the range of three seeds.", "name": "fig-counts-window"}, "image": {"alt": "Two curves over windows from 4 to 256 letters. They fall together, from about 2.2 to below 1.4, and nearly coincide throughout."}}
 windows = [4, 8, 16, 32, 64, 128, 256]
 _, order = best_order("docstrings")
 readers = {f"counts, {order}": order, "network": "network"}
@@ -523,13 +523,13 @@ ax.set_xticks(windows, windows)
 plt.show()
 
 # %% [markdown]
-# A longer window helps the table only because fewer letters are at the start of a window, where it sees less than it could. The network gains no more than that. So at this size, and after so short a training, neither these eight comparisons nor the windows show anything that a network has and a table lacks. What no table can do is copy from the text it has just read, as the lesson's two blocks do; and with more text, larger networks overtake the table (the lesson's ladder).
+# A longer window helps the table only because fewer letters are at the start of a window, where it sees less than it could. The network gains no more than that. So at this size, and after so little training, neither these eight comparisons nor the windows show anything that a network has and a table lacks. But no table can copy from the text it has just read, as the lesson's two blocks do; and with more text, larger networks overtake the table (the lesson's ladder).
 
 # %% [markdown]
 # (deeper-tied)=
 # ## Do tied embeddings help?
 #
-# *4 minutes.* A token has a row in two tables: the embedding, used to read it, and the output matrix, used to predict it. Tied {cite}`press2017using`, both are one table. This saves parameters, and the larger the vocabulary's share of the model, the more it saves. Does the model also learn better? The same two blocks learn the docstrings as bytes (and one pair), and as byte pairs of larger vocabularies, tied and untied, each at the best of the same six rates. We compare bits per byte, since tokens of different vocabularies differ in length.
+# *4 minutes.* A token has a row in two tables: the embedding, used to read it, and the output matrix, used to predict it. If they are **tied** {cite}`press2017using`, the two are one table. This saves parameters, and the larger the vocabulary's share of the model, the more it saves. Does the model also learn better? The same two blocks learn the docstrings as bytes (and one pair), and as byte pairs from larger vocabularies, tied and untied, each at the best of the same six rates. We compare bits per byte, since tokens from different vocabularies differ in length.
 
 # %% tags=["evidence"]
 tied = experiments.load("tied")
@@ -573,13 +573,13 @@ claim(
 )
 
 # %% [markdown]
-# Why does tying hurt with a large vocabulary? That isn't tested here. Nor are the two sides of equal size: with two tables, the model is larger. And after 300 steps all of them are only half trained; the lesson's writer gets much further.
+# Why does tying hurt with a large vocabulary? That isn't tested here. Nor are the two sides of equal size: with two tables, the model is larger. And after 300 steps all of these models are only half trained; the lesson's writer gets much further.
 
 # %% [markdown]
 # (deeper-context)=
 # ## Is more context always better?
 #
-# *4 minutes.* How much context should you train with? A step has 1,024 letters. They can be 256 pieces of four letters, or four pieces of 256. Longer pieces show more context, but fewer different parts of the text. Seven models, one per length, are trained for 300 steps, each at the best of the same five rates.
+# *4 minutes.* How much context should you train with? A step has 1,024 letters. That can be 256 pieces of four letters, or four pieces of 256. Longer pieces show more context, but fewer different parts of the text. Seven models, one per length, are trained for 300 steps, each at the best of the same five rates.
 
 # %% tags=["evidence"]
 context = experiments.load("context")
@@ -626,7 +626,7 @@ claim(
 )
 
 # %% [markdown]
-# Why the long pieces do worse isn't tested here; each step then shows fewer parts of the text. And the answer is for a training of seconds, which reads the text little more than once: with more steps, the best length may grow.
+# Why the long pieces do worse isn't tested here; perhaps it is because each step then shows fewer parts of the text. And the answer holds for a training of seconds, which reads the text little more than once: with more steps, the best length may grow.
 
 # %% [markdown]
 # (deeper-real-thing)=
@@ -634,7 +634,7 @@ claim(
 #
 # *8 minutes.* If our blocks are the real thing, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three more files the tokeniser.
 #
-# A *safetensors* file is a header, which lists where each tensor begins and ends, followed by numbers. Opening it runs no code. The older `.bin` files are pickles, which are programs: opening one runs it. The book opens none of those.
+# A *safetensors* file is a header, which lists where each tensor begins and ends, followed by the numbers. Opening it runs no code. The older `.bin` files are pickles, and a pickle is a program: opening it runs it. The book opens none of those.
 #
 # | part | GPT-2 | Llama |
 # | --- | --- | --- |
@@ -645,7 +645,7 @@ claim(
 # | feed-forward layer | GELU, approximated by tanh | SwiGLU |
 # | biases | everywhere | nowhere |
 #
-# Each row is a trap, because a wrong choice raises no error: the model merely babbles. `c_attn` computes $x W$ where we compute $W x$, so it has to be transposed.
+# Each row is a trap, because a wrong choice raises no error; the model merely babbles. `c_attn` computes $x W$ where we compute $W x$, so it has to be transposed.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Transposed, GPT-2's published `c_attn` becomes our W_in; here for a width of 2.", "name": "fig-c-attn"}, "image": {"alt": "Left, the weight of c_attn: two rows and six columns, in pairs of columns named queries, keys, values. An arrow leads to its transpose, W_in: six rows and two columns, in pairs of rows with the same names."}}
 ax = sheet(6.2)
@@ -663,9 +663,9 @@ note(ax, (11.25, 5.9), "W_in")
 plt.show()
 
 # %% [markdown]
-# Llama's rotary positions pair each number in the first half of a head with one in the second half ({numref}`exercise-rotary-halves`); ours pair neighbours. So we can either reorder the rows of $W_q$ and $W_k$ as we load them, or rotate Llama's pairs. `load_llama` rotates Llama's pairs, and {numref}`exercise-neighbouring-pairs` asks you to reorder the rows.
+# Llama's rotary positions pair each number in the first half of a head with one in the second half ({numref}`exercise-rotary-halves`); ours pair neighbours. So we can either reorder the rows of $W_q$ and $W_k$ as we load them, or rotate Llama's pairs. `load_llama` does the latter, and {numref}`exercise-neighbouring-pairs` asks you to do the former.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Reordered, the rows of Llama's pairs become neighbours, as `Rotary` expects them: the six rows of W_q for one head, with pairs a and a', b and b', c and c'.", "name": "fig-halves"}, "image": {"alt": "Above, six cells a b c a' b' c' in one row; below, a a' b b' c c'. Arrows lead from each cell to its new position; the first and the last stay."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "After reordering, the two rows of each of Llama's pairs are neighbours, as `Rotary` expects: the six rows of W_q for one head, with pairs a and a', b and b', c and c'.", "name": "fig-halves"}, "image": {"alt": "Above, six cells a b c a' b' c' in one row; below, a a' b b' c c'. Arrows lead from each cell to its new position; the first and the last stay."}}
 ax = sheet(5.0)
 rows = ["a", "b", "c", "a'", "b'", "c'"]
 shades = [1, 0.6, 0.2]
@@ -713,15 +713,15 @@ for kind, load in (("gpt2", load_gpt2), ("llama", load_llama)):
         expected = theirs(ids).logits
         found[kind] = ((ours(ids)[0] - expected).abs().max() / expected.abs().max()).item()
 observe(
-    "Logits of three blocks, beside the reference's: GPT-2's agree to {gpt2:.0e} of the largest, Llama's to {llama:.0e}, since the reference computes its norms and angles in single precision.",
+    "With three blocks, GPT-2's logits agree with the reference's to {gpt2:.0e} of the largest. Llama's agree only to {llama:.0e}, since the reference computes its norms and angles in single precision.",
     **found,
     holds=found["gpt2"] < 1e-12 and found["llama"] < 1e-6,
 )
 
 # %% [markdown]
-# **Longer texts than in training.** If a rotation hasn't completed a turn in training, the model has never seen its later angles. {cite:t}`chen2023extending` slow all rotations by the same factor, so that far positions look like near ones. Llama 3.1 {cite}`grattafiori2024llama` slows only the slow ones and leaves the fast ones, which tell neighbours apart, as they are.
+# **Longer texts than in training.** If a rotation hasn't completed a turn in training, the model has never seen its later angles. {cite:t}`chen2023extending` slow all rotations by the same factor, so that far positions look like near ones. Llama 3.1 {cite}`grattafiori2024llama` slows only the slow rotations. The fast ones, which tell neighbours apart, stay as they are.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Llama 3.1 slows only the rotations that turn a few times at most in training's 8,192 positions: the factor, by the number of turns. The horizontal axis is logarithmic.", "name": "fig-stretch"}, "image": {"alt": "A curve. Rotations with less than one turn are slowed by 8. Between one turn and four the factor falls to 1, and there it stays."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Llama 3.1 slows only the rotations that make a few turns at most in training's 8,192 positions: by which factor, for each number of turns. The horizontal axis is logarithmic.", "name": "fig-stretch"}, "image": {"alt": "A curve. Rotations with less than one turn are slowed by 8. Between one turn and four the factor falls to 1, and there it stays."}}
 turns = torch.logspace(-2, 3, 201, dtype=torch.float64)
 waves = 2 * math.pi * turns / 8192
 slowed = stretch_slow(waves, factor=8.0, low=1.0, high=4.0, context=8192)
@@ -729,7 +729,7 @@ curves({"": (turns, waves / slowed)}, "turns in training", "slowed by", logx=Tru
 plt.show()
 
 # %% [markdown]
-# Now the real ones. Put a folder `gpt2` or `llama`, with the published files, into a folder that `BOOK_DATA` names.
+# Now for the real ones. Put a folder `gpt2` or `llama`, with the published files, into the folder that `BOOK_DATA` names.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -750,13 +750,13 @@ for kind, load in (("gpt2", load_gpt2), ("llama", load_llama)):
         print(f"{kind}: not tried here")
 
 # %% [markdown]
-# If the book can't load a folder, an error tells you why: a pickle, a truncated file, weights that are missing, left over or of the wrong shape, an option in the config that makes a different model. Llama 2's tokens are pairs of characters, not of bytes, so the book loads its weights but can't read text with it.
+# If the book can't load a folder, an error tells you why: a pickle, a truncated file, weights that are missing, left over or of the wrong shape, or an option in the config that makes it a different model. Llama 2's tokens are pairs of characters, not of bytes, so the book loads its weights but can't read text with it.
 
 # %% [markdown]
 # ```{exercise} Llama's rotary pairs: from halves to neighbours
 # :label: exercise-neighbouring-pairs
 #
-# *Stretch, 12 minutes.* Reorder the rows of a published $W_q$ and $W_k$ so that the book's `Rotary`, which rotates neighbouring pairs, gives the same scores. In each head, pair $i$ is rows $(i, i + d_k/2)$ of the given matrices, and must be rows $(2i, 2i + 1)$ of those you return. There may be fewer heads of keys than of queries.
+# *Stretch, 12 minutes.* Reorder the rows of a published $W_q$ and $W_k$ so that the book's `Rotary`, which rotates neighbouring pairs, gives the same scores. In each head, pair $i$ is in rows $(i, i + d_k/2)$ of the given matrices, and must be in rows $(2i, 2i + 1)$ of those you return. There may be fewer heads of keys than of queries.
 # ([Solution](../solutions/09_gpt.ipynb#solution-neighbouring-pairs))
 # ```
 
@@ -772,10 +772,10 @@ def neighbouring_pairs(
 check("neighbouring_pairs", neighbouring_pairs)
 
 # %% [markdown]
-# ```{exercise} GPT-2's c_attn: three matrices out of one
+# ```{exercise} GPT-2's c_attn: three matrices from one
 # :label: exercise-c-attn
 #
-# *Core, 8 minutes.* GPT-2 computes `x @ weight + bias`, with a `weight` of shape $(D, 3D)$, and splits the result into thirds: queries, keys, values. Return $W_q, b_q, W_k, b_k, W_v, b_v$ for queries $W_q x + b_q$.
+# *Core, 8 minutes.* GPT-2 computes `x @ weight + bias`, with a `weight` of shape $(D, 3D)$, and splits the result into thirds: queries, keys, values. Return $W_q, b_q, W_k, b_k, W_v, b_v$ such that the queries are $W_q x + b_q$, and so on.
 # ([Solution](../solutions/09_gpt.ipynb#solution-c-attn))
 # ```
 
@@ -792,9 +792,9 @@ check("c_attn", from_c_attn)
 # (deeper-machines)=
 # ## Data-parallel training: what if one machine is too slow?
 #
-# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the same step with the mean {cite}`li2020pytorch`. So the weights stay equal, and only gradients have to be sent. Each process has a number, its **rank**.
+# *7 minutes.* What if two of them share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient for its own shard; then the processes exchange their gradients, and all take the same step with the mean {cite}`li2020pytorch`. So the weights stay equal, and only gradients have to be sent. Each process has a number, its **rank**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "After a step, both processes have the weights that a single process would have: eight examples are dealt out in turn, and the gradients are averaged.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "After a step, both processes have the weights that a single process would have: eight examples are dealt out in turn, and the gradients are averaged.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. Each row goes on with a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
 ax = sheet(7.4)
 batch = cells(ax, (0.9, 0.5), [[n] for n in range(8)], role="key", weights=0.5, size=(0.9, 0.8))
 mean = box(ax, (12.9, 2.9), "their\nmean", (2.3, 1.6), role="gradient")
@@ -814,7 +814,7 @@ note(ax, (8.6, 3.7), "the same step for both")
 plt.show()
 
 # %% [markdown]
-# PyTorch's `DistributedDataParallel` sends the gradients of the last layers while the backward pass is still busy with the first ones. `gloo` carries them between processors, `nccl` between GPUs. The book adds the rest: Day 0's `fit` gives each process its shard, and the losses it stores are those of the whole batch.
+# PyTorch's `DistributedDataParallel` sends the gradients of the last layers while the backward pass is still busy with the first ones. `gloo` carries them between processors, `nccl` between GPUs. The book adds the rest: Day 0's `fit` gives each process its shard, and the losses that it stores are those of the whole batch.
 
 # %%
 show_source(data_parallel.shard)
@@ -823,8 +823,8 @@ show_source(data_parallel.shard)
 show_source(data_parallel.over_whole)
 
 # %% [markdown]
-# Shards aren't always equally large. With shards of 7 and 2, averaging the two means would let an example in the small shard count three and a half times as much. So each process multiplies its loss by `weight`, its share of the examples relative to an equal share.
-# How much is at stake? We take the gradient of nine pieces of text, whole and by shards.
+# Shards aren't always equally large. With shards of 7 and 2, averaging the two means would make each example in the small shard count three and a half times as much as one in the large shard. So each process multiplies its loss by `weight`, its share of the examples relative to an equal share.
+# How much difference does that make? We compute the gradient for nine pieces of text, whole and by shards.
 
 # %%
 model, rows = many_processes.writer(), many_processes.windows("train", 9)
@@ -842,7 +842,7 @@ weighed = ((7 * large + 2 * small) / 9 - whole).norm() / whole.norm()
 
 # %% tags=["evidence"]
 observe(
-    "The mean of the two gradients is off from the whole batch's by {alike:.0%} of its size. Each weighted by its share of the examples, they are off by {weighed:.0e}.",
+    "The plain mean of the two gradients differs from the whole batch's gradient by {alike:.0%} of its size. Weighted by the shards' sizes, the mean differs by {weighed:.0e}.",
     alike=alike,
     weighed=weighed,
     holds=alike > 0.05 and weighed < 1e-5,
@@ -851,7 +851,7 @@ observe(
 # %% [markdown]
 # And do two processes take the same steps as one? A stored experiment trains Day 9's GPT for 20 steps in double precision: one process with batches of 32 pieces, and two with 16 each.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Two processes that share each batch have the same losses as one, over 20 steps (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that lie on each other: the loss falls within 20 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two processes that share each batch have the same losses as one, over 20 steps (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that coincide: the loss falls within 20 steps."}}
 stored = experiments.load("two_processes")
 (one,), (two,) = (stored.column("losses", processes=n) for n in (1, 2))
 lines = {"one process": (range(1, 21), one), "two processes": (range(1, 21), two)}
@@ -864,7 +864,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "gpt-5",
-    "Yes, if each example counts alike: 20 losses differ by {most:.0e}. Where shards of 7 and 2 count alike, the gradient is {off:.0%} off.",
+    "Yes, if all examples count equally: 20 losses differ by {most:.0e}. If shards of 7 and 2 count equally, the gradient is {off:.0%} off.",
     most=max(abs(a - b) for a, b in zip(one, two)),
     off=alike.item(),
     holds=lambda most, off: most < 1e-9 and off > 0.05,
@@ -873,15 +873,15 @@ claim(
 )
 
 # %% [markdown]
-# They agree up to rounding, which is as exact as it gets, since sums of floating-point numbers depend on their order. But dropout draws from each process's own generator, and a layer that mixes examples, such as BatchNorm, sees only its shard: with those, the two no longer agree.
+# They agree up to rounding, which is as exact as it gets, since sums of floating-point numbers depend on their order. But dropout draws from each process's own generator, and a layer that mixes examples, such as BatchNorm, sees only its own shard. With either, one process and two no longer agree.
 #
-# Is it faster? Each process does half of the work, but now it also has to send gradients.
+# Is it faster? Each process does half of the work, but it also has to send gradients.
 
 # %% tags=["evidence"]
 own = {row["processes"]: row["processor seconds per step"] for row in stored.rows}
 sent = ring_bytes(stored.rows[0]["bytes of gradients"], 2)
 observe(
-    "Per step, one process works {alone:.0f} ms, and two work {shared:.0f} ms each. For that, each sends {sent:.1f} MB.",
+    "On its own, a process works for {alone:.0f} ms per step. Two processes work for {shared:.0f} ms each, and each of them sends {sent:.1f} MB.",
     alone=1000 * own[1],
     shared=1000 * own[2],
     sent=sent / 1e6,
@@ -891,8 +891,8 @@ observe(
 # %% [markdown]
 # That is processor time, on a shared machine; how much time you save by the clock depends on your cores and cables.
 #
-# **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel and are added up on the way; for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the size of the gradients, *hardly more
-# for 1,000 processes than for 8*. We take the smallest GPT-2, with 124 million parameters $N$ {cite}`radford2019language`, and $6 N$ operations for a token's forward and backward pass. The rest is assumed, in round numbers: 16,384 tokens per GPU and step, a GPU that does 200 TFLOP/s, links of 100 GB/s within a machine and 25 GB/s between machines, and 10 µs for a step of the ring.
+# **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel around the ring and are added up on the way; for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the size of the gradients, *hardly more
+# for 1,000 processes than for 8*. We take the smallest GPT-2, with 124 million parameters $N$ {cite}`radford2019language`, and $6 N$ operations for a token's forward and backward pass. The other figures are assumptions, in round numbers: 16,384 tokens per GPU and step, a GPU that does 200 TFLOP/s, links of 100 GB/s within a machine and 25 GB/s between machines, and 10 µs for each step of the ring.
 
 # %%
 N = 124e6
@@ -918,15 +918,15 @@ table(
 )
 
 # %% [markdown]
-# The last column's first number is for a ring that waits for the backward pass, the second for one that runs at the same time. At 1,000 GPUs the latency of the ring's 1,998 small steps costs half as much time as sending the bytes, so real clusters reduce within a machine first. But another limit is closer: 1,000 GPUs read 16 million tokens per step, and beyond some size a larger batch no longer improves the step.
+# In the last column, the first number is for a ring that waits for the backward pass, the second for one that runs at the same time. At 1,000 GPUs the latency of the ring's 1,998 small steps costs half as much time as sending the bytes, so real clusters first add up the gradients within each machine. But another limit is closer: 1,000 GPUs read 16 million tokens per step, and beyond some size a larger batch no longer improves the step.
 #
-# **If training is interrupted.** Rank 0 writes `fit`'s checkpoint after each epoch. If you kill both processes midway, the same command resumes from it and ends with the same weights, to the last bit: one of the book's tests does just that. `make train PROCESSES=2` is the command; the README has the one for several machines. None of this was tried on GPUs.
+# **If training is interrupted.** Rank 0 writes `fit`'s checkpoint after each epoch. If you kill both processes midway, the same command resumes from the checkpoint and ends with the same weights, to the last bit: one of the book's tests does just that. The command is `make train PROCESSES=2`; the README has the one for several machines. None of this was tried on GPUs.
 
 # %% [markdown]
 # ```{exercise} Data parallelism: the gradient of the whole batch
 # :label: exercise-shard-gradients
 #
-# *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return those of the mean loss over all examples, parameter by parameter. The shards may have different sizes; a process that got no example has computed the gradient of a borrowed one, which must not count.
+# *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return the gradients of the mean loss over all examples, parameter by parameter. The shards may have different sizes; a process that got no example has computed the gradient for a borrowed one, which must not count.
 # ([Solution](../solutions/09_gpt.ipynb#solution-shard-gradients))
 # ```
 
@@ -946,16 +946,16 @@ check("shard_gradients", whole_gradient)
 # *9 minutes.* The lesson's two blocks continued a sequence of invented letters. **Was it induction heads that copied, and does anything else learn from the context?** An **induction head** {cite}`olsson2022context` in the second block looks for the note that the first block has written ({numref}`fig-induction`); on
 # [Day 5](../05_self_attention.ipynb) you built a perfect one by hand.
 #
-# Small GPTs with two blocks and four heads in each read sequences of 48 symbols, in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be predicted: with 64 symbols, the loss is $\ln 64 = 4.16$ nats. Where it comes again, the context holds the answer. The heads see near
+# Small GPTs, with two blocks of four heads each, read sequences of 48 symbols, in which a random segment of 12 to 24 symbols is repeated again and again. Where the segment is new, nothing can be predicted: with 64 kinds of symbols, the loss is $\ln 64 = 4.16$ nats. Where it is repeated, the context holds the answer. The heads see near
 # symbols more easily than far ones (Day 6's ALiBi).
 #
-# How close is a head to an induction head? Its **prefix-matching score** is its mean weight on the positions right after earlier occurrences of the current symbol.
+# How close does a head come to an induction head? Its **prefix-matching score** is its mean weight on the positions right after earlier occurrences of the current symbol.
 
 # %% [markdown]
 # ```{exercise} Induction heads: the prefix-matching score
 # :label: exercise-prefix-matching
 #
-# *Core, 9 minutes.* Compute it from one head's attention maps. A position whose symbol hasn't occurred before has nothing to find, and doesn't count. If the symbol occurred several times, add up the weights on the positions after each of them.
+# *Core, 9 minutes.* Compute the prefix-matching score from one head's attention maps. A position whose symbol hasn't occurred before has nothing to find, and doesn't count. If the symbol has occurred several times, add up the weights on the positions that follow.
 # ([Solution](../solutions/09_gpt.ipynb#solution-prefix-matching))
 # ```
 
@@ -996,15 +996,15 @@ right.set_ylim(0, 1)
 plt.show()
 
 # %% [markdown]
-# For several hundred steps little happens. Then, within two or three hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. Olsson et al. saw this pattern in models of all sizes, and showed the cause in small ones. But two curves that move together don't prove a cause. So we **silence** heads: at each position, a head's output is replaced by its mean over many sequences, which contains nothing of the present one.
+# For several hundred steps little happens. Then, within two or three hundred, heads in the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. Olsson et al. saw this pattern in models of all sizes, and showed the cause in small ones. Still, two curves that move together don't prove a cause. So we **silence** heads: at each position, a head's output is replaced by its mean over many sequences, which says nothing about the current one.
 
 # %%
 show_source(copying.silenced)
 
 # %% [markdown]
-# We sort the heads into three kinds by what they attend to at the end of training: the **induction heads**, whose score is above 0.3; their **helper**, the head of the first block that attends most to the previous symbol; and the rest. Each kind is silenced in the models of all steps, even from before the heads had formed.
+# We sort the heads into three kinds by what they attend to at the end of training: the **induction heads**, whose score is above 0.3; their **helper**, the head of the first block that attends most to the previous symbol; and the rest. We silence each kind in the models from all steps, even those from before the heads had formed.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Silencing the induction heads or their helper undoes the copying; silencing the rest doesn't. Loss where a segment comes again, at each hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Four curves over 2,000 steps. Up to about step 700 all lie near 4. Then the loss with all heads falls below 1, and that without the rest falls as well, a little less; those without the induction heads and without the helper rise above 4 and stay there."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Silencing the induction heads or their helper undoes the copying; silencing the rest doesn't. Loss where a segment comes again, at every hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Four curves over 2,000 steps. Up to about step 700 all lie near 4. Then the loss with all heads falls below 1, and that without the rest falls as well, a little less; those without the induction heads and without the helper rise above 4 and stay there."}}
 lines = {"all heads": (steps, by_step("again", 2))} | {
     f"without {kind}": (steps, by_step(f"without {kind}", 2))
     for kind in ("the rest", "induction heads", "the helper")
@@ -1032,7 +1032,7 @@ kinds |= {"helper": "without the helper", "rest": "without the rest"}
 ended = {name: in_the_end(column) for name, column in kinds.items()}
 lost = min(ended["without"], ended["helper"])
 observe(
-    "{least} or {most} of 8 heads are induction heads. Without them the loss in the end rises from {usual:.2f} to {without:.1f} nats, without their one helper to {helper:.1f}, without the rest to {rest:.2f}. At step 500, when they have not formed, it makes a difference of {early:.2f}.",
+    "{least} or {most} of 8 heads are induction heads. Without them the final loss rises from {usual:.2f} to {without:.1f} nats, without their one helper to {helper:.1f}, without the rest to {rest:.2f}. At step 500, before they have formed, silencing them changes it by at most {early:.2f}.",
     least=min(found),
     most=max(found),
     early=early,
@@ -1041,14 +1041,14 @@ observe(
 )
 
 # %% [markdown]
-# Without these heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and is now confidently wrong. Silencing the same number of heads *at random* would be a misleading comparison. In a draw that happens to include the helper, everything is lost; in the other draws, hardly anything.
+# Without these heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and is now confidently wrong. Silencing the same number of heads *at random* would be a misleading comparison: in a draw that happens to include the helper, everything is lost; in the other draws, hardly anything.
 
 # %% tags=["evidence"]
 draws = [loss for row in rows for loss in row["draws"]]
 lost = [loss for loss in draws if loss > 4]
 kept = [loss for loss in draws if loss <= 4]
 observe(
-    "Of {n} draws of as many others, {lost} bring the loss above 4 nats; in the remaining ones it is at most {most:.2f}.",
+    "In {lost} of {n} random draws of as many other heads, the loss rises above 4 nats; in the remaining draws it is at most {most:.2f}.",
     n=len(draws),
     lost=len(lost),
     most=max(kept),
@@ -1056,7 +1056,7 @@ observe(
 )
 
 # %% [markdown]
-# And are these heads the *only* way to learn from the context? A model with one block has none of them. Its gain from the context is the difference between its losses on new and on repeated segments, and that isn't zero: symbols that have occurred are likely to occur again. Besides, copying is all there is to learn from the context here; in a language it isn't.
+# And are these heads the *only* way to learn from the context? A model with one block has none of them. Its gain from the context is the difference between its losses on new and on repeated segments, and that isn't zero: symbols that have occurred are likely to occur again. Besides, in this task copying is all there is to learn from the context; in a language it isn't.
 #
 # (claim-gpt-3)=
 
@@ -1079,9 +1079,9 @@ claim(
 # (deeper-positions-loss)=
 # ## Loss by position: what is more context worth?
 #
-# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position tells us. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are tested on nearly the same text.
+# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position tells us. A small GPT learns Day 7's text, character by character, in pieces of up to 512 characters. The validation pieces overlap, so that all positions are tested on nearly the same text.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "After the first few characters, more context no longer helps a small GPT: its loss by position, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat from there on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After the first few characters, more context no longer helps a small GPT: its loss by position, mean and range of three seeds (stored experiment `loss_by_position`). Each point is a mean over the positions from its own up to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters read, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat from there on."}}
 where = experiments.load("loss_by_position")
 places = [begin + 1 for begin in where.rows[0]["begins"]]
 ax = curves(
@@ -1101,7 +1101,7 @@ worth = {begin: sum(values) / len(values) for begin, values in at.items()}
 
 # %% tags=["evidence"]
 observe(
-    "The next character costs {one:.2f} nats after one, {eight:.2f} after 8 to 11, and {most:.2f} after 192 or more.",
+    "The next character costs {one:.2f} nats after one character, {eight:.2f} after 8 to 11, and {most:.2f} after 192 or more.",
     one=worth[0],
     eight=worth[8],
     most=worth[192],
@@ -1109,15 +1109,15 @@ observe(
 )
 
 # %% [markdown]
-# Beyond eight characters, more context is worth next to nothing to this model. What it knows could be little more than which letters follow which; that isn't tested here, nor whether the text further back would help.
+# Beyond eight characters, more context is worth next to nothing to this model. Perhaps it knows little more than which letters follow which. That isn't tested here, nor whether the text farther back would help.
 
 # %% [markdown]
 # (deeper-grokking)=
 # ## Grokking: can a network generalise long after it has memorised everything?
 #
-# *5 minutes.* Is a model done once it gets every training example correct? Power et al. trained small Transformers on tables of sums and other operations modulo a prime {cite}`power2022grokking`. Long after all training examples were correct, the others became correct, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a weight decay of 1 and, for comparison, without.
+# *5 minutes.* Is a model done once it gets every training example correct? Power et al. trained small Transformers on tables of sums and other operations modulo a prime {cite}`power2022grokking`. Long after all training examples were correct, the others became correct, too. They called this **grokking**. We repeat the experiment with $a + b$ modulo 53: half of the 2,809 sums for training, one block, AdamW with a weight decay of 1 and, for comparison, without.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With weight decay (left), the other sums become correct long after the learned ones; without it (right), they don't. Share of correct sums by step; one line per seed (stored experiment `grokking`).", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all correct after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With weight decay (left), the other sums become correct long after those of the training set; without it (right), they don't. Share of correct sums by step; one line per seed (stored experiment `grokking`).", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all correct after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
 sums = experiments.load("grokking")
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
 halves = zip(("learned", "others"), ("-", "--"), COLOURS, strict=False)
@@ -1145,7 +1145,7 @@ without = max(max(row["others"]) for row in free)
 # %% tags=["evidence"]
 claim(
     "gpt-6",
-    "Yes: with decay, known by heart after {heart:,} steps, understood after {soonest:,} to {latest:,}. Without it, at most {without:.0%} by step {end:,}, where we stop.",
+    "Yes: with decay, it has memorised after {heart:,} steps and generalises after {soonest:,} to {latest:,}. Without, at most {without:.0%} are correct by step {end:,}.",
     heart=by_heart,
     soonest=min(found),
     latest=max(found),
@@ -1159,6 +1159,6 @@ claim(
 )
 
 # %% [markdown]
-# Why do the others wait at a half? For each other sum $a + b$, the mirror image $b + a$ is among the training sums with probability one half. A model that has learned only that order doesn't matter gets half of them correct; that is not yet addition. The curves with decay have dents: now and then a step goes wrong, and within a few hundred steps the model recovers. Without decay there are none.
+# Why do the other sums wait at one half? For each of them, $a + b$, the mirror image $b + a$ is among the training sums with probability one half. A model that has learned only that order doesn't matter gets half of them correct, but that isn't addition yet. The curves with decay have dents: now and then a step goes wrong, and within a few hundred steps the model recovers. Without decay there are no dents.
 #
-# These curves don't show what happens in between, or why. Weight decay keeps shrinking the weights, and a rule may need smaller ones than a table does, but this experiment doesn't test that explanation. It shows only that *every training example is correct* doesn't mean *nothing more is learned*. Nor does it follow that waiting always helps: here half of a complete table was given, and there is a rule to find.
+# These curves don't show what happens in between, or why. Weight decay keeps shrinking the weights, and perhaps a rule needs smaller weights than a table does, but this experiment doesn't test that explanation. It shows only that *every training example is correct* doesn't mean *nothing more is learned*. Nor does it follow that waiting always helps: here the model was given half of a complete table, and there is a rule to find.

@@ -62,7 +62,7 @@ def told(values: list[float], form: str = ".1%") -> str:
 #
 # *5 minutes.* BERT's masks were drawn before training. Each text came in ten copies, masked in ten ways, and each copy was read four times. RoBERTa {cite}`liu2019roberta` draws new masks whenever it reads a text. **Do new masks teach more, and is 15% a good share?**
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "New masks ask for nearly every word in the end; fixed masks ask for the same words again and again. Three passes over one sentence, with masks drawn once (top) and anew (bottom).", "name": "fig-pre-drawn"}, "image": {"alt": "Two groups of three rows, each with the sentence it fits the model to the data. In the upper group, once, the same words are masked in all three rows. In the lower group, anew, other words in each row."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "New masks ask for nearly every word in the end; fixed masks ask for the same words again and again. Three passes over one sentence, with masks drawn once (top) and anew (bottom).", "name": "fig-pre-drawn"}, "image": {"alt": "Two groups of three rows, each with the sentence it fits the model to the data. In the upper group, once, the same words are masked in all three rows. In the lower group, anew, different words are masked in each row."}}
 torch.manual_seed(176)
 said = torch.arange(MASK + 1, MASK + 8)[None]
 text = "it fits the model to the data".split()
@@ -121,7 +121,7 @@ claim(
 # %% [markdown]
 # BERT itself was better off: it had ten masks for each text, and met each of them four times. In that setting, RoBERTa's authors found new masks *comparable or slightly better*.
 #
-# How many words should be hidden? Four more encoders, with four shares or rules, read new passages at every step.
+# How many words should be hidden? Four more encoders, each with a share or a rule of its own, read new passages at every step.
 
 # %% tags=["evidence"]
 rows = [
@@ -135,7 +135,7 @@ table(rows, ["hidden", "loss of hidden words", "found", "libraries, 100 labels"]
 of = {row["hidden"]: row for row in masking.rows}
 few, all_masks, half = (of[name]["100 labels"] for name in ("15%", "15%, all [MASK]", "50%"))
 observe(
-    "Hiding half beats hiding 15% with every seed, by {least:.0f} to {most:.0f} points with 100 labels. Hiding 15% by the rule, or all of them behind [MASK], differs by {rule:.1f} points, and seeds by {seeds:.1f}.",
+    "With 100 labels, hiding half beats hiding 15% for every seed, by {least:.0f} to {most:.0f} points. Whether the 15% follow the rule or all become [MASK] changes the result by {rule:.1f} points, the choice of seed by {seeds:.1f}.",
     least=100 * min(more - less for more, less in zip(half, few, strict=True)),
     most=100 * max(more - less for more, less in zip(half, few, strict=True)),
     rule=100 * abs(fmean(few) - fmean(all_masks)),
@@ -144,7 +144,7 @@ observe(
 )
 
 # %% [markdown]
-# A step that hides half of the words asks for over three times as many as one that hides 15%. These encoders made only 1,000 steps, at learning rates that were chosen for half. But large models also do best above 15%, near 40% {cite}`wettig2023mask`. Whether the 80/10/10 rule is worth the trouble can't be decided here. Loss and *found* are measured on words hidden by `[MASK]`, which favours the last row, and the accuracy with labels doesn't separate the two. BERT's authors varied the rule as well, and found little difference after fine-tuning {cite}`devlin2019bert`.
+# A step that hides half of the words asks for over three times as many as one that hides 15%. These encoders made only 1,000 steps, at learning rates that were chosen for hiding half. But large models also do best above 15%, near 40% {cite}`wettig2023mask`. We can't decide here whether the 80/10/10 rule is worth the trouble: loss and *found* are measured on words hidden by `[MASK]`, which favours the last row, and the accuracy with labels doesn't separate the two. BERT's authors varied the rule as well, and found little difference after fine-tuning {cite}`devlin2019bert`.
 
 # %% [markdown]
 # (deeper-next)=
@@ -172,7 +172,7 @@ plt.show()
 show_source(make_pair)
 
 # %% [markdown]
-# The vector at BOS answers the question about the pair, the other vectors predict the hidden words, and the two losses are added. Three encoders of the lesson's size read pairs from the libraries' text. The first has to predict hidden words only; the other two also answer one of the two questions. Layers, text, steps and words per step are the same, but the first encoder's parts always follow each other. Loss and accuracy are measured on held-out text, and each encoder is also tried on the question that it was not trained for.
+# The vector at BOS answers the question about the pair, the other vectors predict the hidden words, and the two losses are added. Three encoders of the lesson's size read pairs from the libraries' text. The first only predicts hidden words; each of the other two also answers one of the questions. Layers, text, steps and words per step are the same for all, but the first encoder's parts always follow each other. Loss and accuracy are measured on held-out text, and each encoder is also tried on the question that it wasn't trained for.
 
 # %% tags=["evidence"]
 pairs = experiments.load("sentence_pairs")
@@ -185,7 +185,7 @@ headers = ["asked for", "loss of hidden words", "next: correct", "order: correct
 table(rows, [*headers, "libraries, 100 labels", "1,000 labels"])
 
 # %% [markdown]
-# A coin would be correct half of the time. Only one seed of three has begun to answer the first question, and none the second; both questions get in the way of the hidden words. Can they be answered at all? If a part comes from another document, its words should show it. So let us count: two parts belong together if they share enough of the words that few documents contain.
+# A coin would be correct half of the time. Only one seed of three has begun to answer the first question, and none the second; and both questions get in the way of predicting the hidden words. Can they be answered at all? If a part comes from another document, its words should show it. So let us count: two parts belong together if they share enough of the words that few documents contain.
 
 # %%
 N_DOCUMENTS = Counter(word for document in documents() for word in {*chain(*document)})
@@ -232,7 +232,7 @@ losses = {asked: fmean(pairs.column("loss", asked=asked)[0]) for asked in pairs.
 # %% tags=["evidence"]
 claim(
     "pre-4",
-    "Can't tell here: neither is learned ({next:.0%} and {order:.0%} correct), and hidden words cost {gap:.2f} nats more. Counting answers {count:.0%} of the first.",
+    "Can't tell here: neither is learned ({next:.0%} and {order:.0%} correct), and hidden words cost {gap:.2f} nats more. Counting words answers {count:.0%} of the first.",
     **right,
     gap=min(losses["next sentence"], losses["sentence order"]) - losses["words alone"],
     count=by_counting,
@@ -244,7 +244,7 @@ claim(
 )
 
 # %% [markdown]
-# So the text does answer the first question. Our encoder probably had too little time to learn to compare two parts: a step asks for about five hundred words, but only for eight pairs. A question that a model can't answer teaches it nothing, so this says nothing about larger models. BERT's authors found that the question helps; RoBERTa's left it out and lost nothing {cite}`liu2019roberta`. ALBERT swaps the parts because counting words can answer BERT's question; swapped, both orders contain the same words.
+# So the text does answer the first question. Our encoder probably had too little time to learn to compare two parts: each step asks about some five hundred words, but about only eight pairs. A question that a model can't answer teaches it nothing, so this says nothing about larger models. BERT's authors found that the question helps; RoBERTa's left it out and lost nothing {cite}`liu2019roberta`. ALBERT swaps the parts because counting words can answer BERT's question, whereas two parts contain the same words in either order.
 
 # %% [markdown]
 # ```{exercise} Next sentence, or sentence order: two questions about a pair
@@ -269,9 +269,9 @@ check("ordered_pair", ordered_pair)
 # (deeper-spans)=
 # ## Hidden spans: what if the answer is text, too?
 #
-# *7 minutes.* Today's encoder has a position for each hidden word, so it knows how many are missing. **Can a model be asked for text of any length?** Yes: let an encoder read and a decoder write, as on Day 6. All that it takes is a way to turn plain text into questions and answers. Here are two.
+# *7 minutes.* Today's encoder has a position for each hidden word, so it knows how many are missing. **Can a model be asked for text of any length?** Yes: let an encoder read and a decoder write, as on Day 6. All it takes is a way to turn plain text into questions and answers. Here are two.
 #
-# **T5** {cite}`raffel2020exploring` hides *spans*: 15% of the words, three in a row on average. Each span is replaced by a marker of its own, a *sentinel* ⟨0⟩, ⟨1⟩, … The decoder writes the hidden words, each span after its sentinel, and one more sentinel as the end.
+# **T5** {cite}`raffel2020exploring` hides *spans*: 15% of the words, three in a row on average. Each span is replaced by a marker of its own, a *sentinel* ⟨0⟩, ⟨1⟩, … The decoder writes the hidden words, each span after its sentinel, and one more sentinel to mark the end.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "T5's decoder writes only the hidden words: a text with two hidden spans, the encoder's input, and the decoder's target.", "name": "fig-pre-spans"}, "image": {"alt": "Three rows of cells. The text: it fits the line to the data you give; fits the and data are coloured. The encoder reads: it, sentinel 0, line to the, sentinel 1, you give. The decoder writes: sentinel 0, fits the, sentinel 1, data, sentinel 2."}}
 text = "it fits the line to the data you give".split()
@@ -293,7 +293,7 @@ plt.show()
 show_source(hide_spans)
 
 # %% [markdown]
-# **BART** {cite}`lewis2020bart` *infills*. Three tenths of the words are hidden, in spans whose lengths are drawn from a Poisson distribution with a mean of 3. Each span becomes a single `[MASK]`; a span of length 0 becomes a `[MASK]` that hides nothing. The decoder writes the *whole* text, so it has to find out how many words were missing, and where none were. BART also shuffles the sentences, as `permute_sentences` does.
+# **BART** {cite}`lewis2020bart` *infills*. It hides 30% of the words, in spans whose lengths are drawn from a Poisson distribution with a mean of 3. Each span becomes a single `[MASK]`; a span of length 0 becomes a `[MASK]` that hides nothing. The decoder writes the *whole* text, so it has to find out how many words were missing, and where none were. BART also shuffles the sentences, as `permute_sentences` does.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "BART's decoder writes the whole text; here the second of three masks hides nothing.", "name": "fig-pre-infilling"}, "image": {"alt": "Two rows of cells. The encoder reads: it, mask, line, mask, to the, mask, you give. The decoder writes the whole text: it fits the line to the data you give, in which fits the and data are coloured."}}
 ax = sheet(3.0)
@@ -318,7 +318,7 @@ empty = sum(start == end for spans in infilled for start, end in spans) / sum(ma
 
 # %% tags=["evidence"]
 observe(
-    "From {N} words T5 hides {words} in {spans} spans, and its decoder writes {written} symbols. BART's decoder writes all {N}; {empty:.0%} of its masks hide nothing.",
+    "T5 hides {words} of {N} words in {spans} spans, and its decoder writes {written} symbols. BART's decoder writes all {N}; {empty:.0%} of its masks hide nothing.",
     N=N,
     words=sum(end - start for start, end in drawn[0]),
     spans=len(drawn[0]),
@@ -328,7 +328,7 @@ observe(
 )
 
 # %% [markdown]
-# So a step of T5 is cheap, and its decoder writes nothing that the source already shows. BART's decoder copies most of its words, but it practises whole sentences.
+# So a step of T5 is cheap, and its decoder writes nothing that the source already shows. BART's decoder copies most of its words, but it practises writing whole sentences.
 
 # %% [markdown]
 # ```{exercise} T5: spans with sentinels
@@ -379,7 +379,7 @@ check("decoder_reads", decoder_reads)
 # (deeper-families)=
 # ## Which is better: encoder, decoder, or both?
 #
-# *7 minutes.* It is often said that encoders understand and decoders write. **Is that still true if all of them read the same text for the same time?** The encoder predicts hidden words. The decoder predicts the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, the other BART's whole texts. All are about the same size. Each was pre-trained in four ways: two shares of hidden words at two learning rates each, or four learning rates where nothing is hidden. We judge the one that is best at the hidden words of the validation sentences.
+# *7 minutes.* It is often said that encoders understand and decoders write. **Is that still true if all of them read the same text for the same time?** The encoder predicts hidden words. The decoder predicts the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, the other BART's whole texts. All models are about the same size. Each was pre-trained in four ways: two shares of hidden words at two learning rates each, or four learning rates where nothing is hidden. Of these four, we judge the one that is best at the hidden words of the validation sentences.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "An encoder's symbols attend to everything, a decoder's to themselves and everything before. With both parts, the decoder also attends to the whole source (cross-attention).", "name": "fig-pre-families"}, "image": {"alt": "Three grids. Encoder: all five by five cells are filled. Decoder: those on and below the diagonal. Both: five by five cells, all filled, for the source; beneath them three rows of five filled cells, in which the target attends to the source, and to their right a triangle of three by three, in which the target attends to itself."}}
 ax = sheet(7.6)
@@ -399,11 +399,11 @@ note(ax, (14.0, 6.8), "at itself")
 plt.show()
 
 # %% [markdown]
-# Three tasks judge them, on the same sentences and with the same number of trials for each.
+# We judge them by three tasks, on the same sentences and with the same number of trials for each model.
 #
-# - **Fill** one gap in a sentence. An encoder has seen both sides before it answers. A model that writes has to choose its word before it writes the rest. So it gets a second chance: of its twenty most probable words, it takes the one that makes the whole sentence most probable.
+# - **Fill** one gap in a sentence. An encoder has seen both sides before it answers. A model that writes has to choose its word before it writes the rest. So it gets a second try: among its twenty likeliest words, it takes the one that makes the whole sentence likeliest.
 # - **Classify**, with 100 labels and with 1,000, as in the lesson: by the mean of all vectors, or, in the model that writes spans, by the decoder's first vector.
-# - **Continue**: predict the next word, given all words before it. The encoder gets a mask after them.
+# - **Continue**: predict the next word, given all the words before it. The encoder reads a mask in its place.
 
 # %% tags=["evidence"]
 families = experiments.load("families")
@@ -464,7 +464,7 @@ for y, (task, (read, written)) in zip((0.3, 1.8, 3.3), TASKS.items(), strict=Tru
 plt.show()
 
 # %% [markdown]
-# The tasks are Day 4's translations from English into Chinese, the five libraries, and gaps of one word. Three models learn one task each, and a fourth only translates, with a third of the steps. Two models learn all three tasks in turn: one makes as many steps of each task as its specialist, the other a third of them. An answer counts if it is entirely correct.
+# The tasks are Day 4's translations from English into Chinese, the five libraries, and gaps of one word. Three models learn one task each, and a fourth only translates, for a third of the steps. Two models learn all three tasks in turn: one makes as many steps of each task as its specialist, the other a third of them. An answer counts if it is entirely correct.
 
 # %% tags=["evidence"]
 unified = experiments.load("text_to_text")
@@ -504,7 +504,7 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "Libraries: {one:.0%} are correct, and {of_one:.0%} for the specialist. Gaps: {gaps:.0%} and {of_gaps:.0%}, where always answering *the* would give {the:.0%}.",
+    "It names the library of {one:.0%} of the sentences, the specialist of {of_one:.0%}. It fills {gaps:.0%} of the gaps, the specialist {of_gaps:.0%}, where always answering *the* would fill {the:.0%}.",
     one=together["classify"],
     of_one=alone["classify"],
     gaps=together["fill"],
@@ -516,13 +516,13 @@ observe(
 )
 
 # %% [markdown]
-# For translations and libraries, seeds differ by at least that much. So here the tasks neither hurt nor help each other: what counts is the number of steps of each. Filling gaps was too hard for all of these models. T5's tasks share a language, and billions of words to learn it from.
+# For translations and libraries, the seeds differ by at least that much. So here the tasks neither hurt nor help each other: what counts is the number of steps spent on each. Filling gaps was too hard for all of these models. T5's tasks share a language, and billions of words to learn it from.
 
 # %% [markdown]
 # (deeper-published)=
 # ## Can your encoder load BERT's weights?
 #
-# *8 minutes.* **Do the weights of BERT, DistilBERT, ALBERT and T5 fit into the blocks that you know?** They are published like GPT-2: a configuration, the weights as *safetensors*, and the pieces into which words are split. Their layers are Day 6's, except for a few choices {cite}`devlin2019bert,sanh2019distilbert,lan2020albert,raffel2020exploring`:
+# *8 minutes.* **Do the weights of BERT, DistilBERT, ALBERT and T5 fit into the blocks that you know?** They are published as GPT-2's are: a configuration, the weights as *safetensors*, and the pieces into which words are split. Their layers are Day 6's, except for a few choices {cite}`devlin2019bert,sanh2019distilbert,lan2020albert,raffel2020exploring`:
 #
 # | part | BERT | DistilBERT | ALBERT | T5 |
 # | --- | --- | --- | --- | --- |
@@ -595,7 +595,7 @@ observe(
 )
 
 # %% [markdown]
-# You may read that BERT is a bidirectional *recurrent* network. A network that passes a state from word to word depends on the order of the words, even without positions. So we set the position vectors to 0, shuffle the words, and see whether each keeps its vector. And we look through the published weights of BERT-base: is there one that isn't part of an embedding, attention, a feed-forward layer, a norm or a head?
+# You may have read that BERT is a bidirectional *recurrent* network. A network that passes a state from word to word depends on the order of the words, even without position vectors. So we set the position vectors to 0, shuffle the words, and see whether each keeps its vector. And we look through the published weights of BERT-base: is there one that isn't part of an embedding, attention, a feed-forward layer, a norm or a head?
 
 
 # %% tags=["evidence"]
@@ -640,7 +640,7 @@ claim(
 )
 
 # %% [markdown]
-# **Are they as small as promised?** DistilBERT's authors promise 40% fewer parameters than BERT has, and ALBERT's promise 18 times fewer, comparing the large models. On PyTorch's `meta` device, which stores shapes but no numbers, their parameters can be counted without any memory. The last column has the papers' own figures.
+# **Are they as small as promised?** DistilBERT's authors promise 40% fewer parameters than BERT has, and ALBERT's promise 18 times fewer, for the large models. On PyTorch's `meta` device, which stores shapes but no numbers, their parameters can be counted without any memory. The last column has the papers' own figures.
 
 # %% tags=["evidence"]
 PAPERS = {"BERT-base": 110, "BERT-large": 340, "DistilBERT": 66} | {
@@ -671,9 +671,9 @@ observe(
 # %% [markdown]
 # Fewer parameters don't mean less time: ALBERT's text passes through one block twelve times, BERT's through twelve blocks once.
 #
-# **T5's relative positions.** T5 adds a number to the score of query $t$ and key $s$. It comes from a table with a row for each *bucket* of distances $t - s$ and a column for each head. All layers of the encoder share one table. Short distances have buckets of their own; the longer a distance, the more others share its bucket.
+# **T5's relative positions.** T5 adds a number to the score of query $t$ and key $s$. The number comes from a table with a row for each *bucket* of distances $t - s$ and a column for each head. All layers of the encoder share one table. Short distances have buckets of their own; the longer a distance, the more others share its bucket.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Short distances have buckets of their own, longer ones share them: eight buckets for distances up to 9, a row for each query, a column for each key. Keys before the query have buckets 0 to 3, keys after it 5 to 7; bucket 4 would be a distance of 0 ahead.", "name": "fig-pre-buckets"}, "image": {"alt": "A square of ten rows and ten columns of numbers. On the diagonal 0; below it, going left, 1, then 2 for distances 2 to 4, then 3. Right of the diagonal 5, going right, then 6 for distances 2 to 4, then 7. Lower left and upper right have two colours, the lighter the farther."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Short distances have buckets of their own, longer ones share them: eight buckets for distances up to 9, a row for each query, a column for each key. Keys up to the query have buckets 0 to 3, keys after it 5 to 7; bucket 4 would be for a key after the query at distance 0.", "name": "fig-pre-buckets"}, "image": {"alt": "A square of ten rows and ten columns of numbers. On the diagonal is 0; below it, going left, 1, then 2 for distances 2 to 4, then 3. To the right of the diagonal, going right, 5, then 6 for distances 2 to 4, then 7. The lower left and the upper right have two colours, lighter with distance."}}
 ax = sheet(6.6)
 shades = [1, 0.75, 0.45, 0.15]
 for t, row in enumerate(relative_buckets(10, 10, 8, 9).tolist()):
@@ -710,7 +710,7 @@ def buckets(behind: torch.Tensor, n_buckets: int, max_distance: int) -> torch.Te
 check("relative_buckets", buckets)
 
 # %% [markdown]
-# **The published weights.** Put folders `bert`, `distilbert`, `albert` or `t5`, with the published files, into a folder that `BOOK_DATA` names. `read_pieces` also reads the tokeniser.
+# **The published weights.** Put folders `bert`, `distilbert`, `albert` or `t5`, with the published files, into the folder that `BOOK_DATA` names. `read_pieces` reads the tokeniser as well.
 
 
 # %%

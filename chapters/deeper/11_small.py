@@ -49,7 +49,7 @@ def told(values: list[float], form: str = ".1%") -> str:
 #
 # *7 minutes.* **Does a student need all of its teacher?** DistilBERT's recipe ({numref}`fig-pre-recipe`) has four parts {cite}`sanh2019distilbert`: a start from every second block, and three losses: on the hidden words, on the teacher's soft targets {cite}`hinton2015distilling` and on the cosine of the angle between the last vectors. The published script gives these losses weights of 2, 5 and 1, at a temperature of 2.
 #
-# Here the teacher is the lesson's, with two blocks. Each student has one block and reads for 400 steps; in the second row, the teacher reads on for as long. Each of the following rows leaves something out; in one, a single block reads alone for as long as teacher and student together. *Loss* and *found* are measured on hidden words in held-out text. With labels, each model is tuned at the best of four rates, chosen on the validation set. In the last two rows a teacher of four blocks has a student of two.
+# Here the teacher is the lesson's, with two blocks. Each student has one block and reads for 400 steps; in the second row, the teacher reads on for as long. Each of the following rows leaves something out; in one, a single block reads on its own for as long as teacher and student together. *Loss* and *found* are measured on hidden words in held-out text. For the last columns, each model is fine-tuned at the best of four rates, chosen on the validation set. In the last two rows a teacher with four blocks has a student with two.
 
 # %% tags=["evidence"]
 recipe = {row["model"]: row for row in experiments.load("distilled").rows}
@@ -65,7 +65,7 @@ rows = [
 table(rows, ["model", "parameters", "loss (nats)", "found", "100 labels", "1,000 labels"])
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the teacher's blocks the loss rises most; each of the three losses is worth little on its own. Loss in held-out text, above that of the complete recipe's student of the same seed; three seeds (stored experiment `distilled`).", "name": "fig-pre-parts"}, "image": {"alt": "Seven horizontal bars. Without a teacher and from nothing is by far the longest, with 1.5 nats. From nothing follows with 0.55. Without a teacher, without soft targets and without masked words are below 0.1. Without the angle, and alone for as long, there is hardly a bar to be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving out the teacher's blocks costs most; leaving out any one of the three losses costs little. Loss on held-out text, above that of the student with the complete recipe and the same seed; three seeds (stored experiment `distilled`).", "name": "fig-pre-parts"}, "image": {"alt": "Seven horizontal bars. Without a teacher and from nothing is by far the longest, with 1.5 nats. From nothing follows with 0.55. Without a teacher, without soft targets and without masked words are below 0.1. For without the angle, and alone for as long, there is hardly a bar to be seen."}}
 def cost(model: str) -> list[float]:
     """Loss above the complete recipe's, seed by seed."""
     pairs = zip(recipe[model]["loss"], recipe["student"]["loss"], strict=True)
@@ -79,14 +79,14 @@ plt.show()
 # %% tags=["evidence"]
 start, alone = fmean(cost("from nothing")), fmean(cost("without a teacher"))
 observe(
-    "Starting from random weights costs {start:.2f} nats. Reading without a teacher, from the same start, costs {alone:.2f}.",
+    "Starting from random weights costs {start:.2f} nats. Starting from the teacher's block, but reading without a teacher, costs {alone:.2f}.",
     start=start,
     alone=alone,
     holds=start > 2 * alone > 0.02,
 )
 
 # %% [markdown]
-# DistilBERT's authors left out the same parts, and judged by the tasks of GLUE. There, too, the start mattered most. The soft targets came next, then the cosine, and last the hidden words.
+# DistilBERT's authors left out the same parts, and judged the result by the tasks of GLUE. There, too, the start mattered most, followed by the soft targets, the cosine, and finally the hidden words.
 
 # %% tags=["evidence"]
 parts = ("without soft targets", "without masked words", "without the angle")
@@ -119,13 +119,13 @@ GIFTS |= {"neither": "without a teacher, from nothing", "alone": "alone, as long
 tuned = {gift: fmean(recipe[model]["100 labels"]) for gift, model in GIFTS.items()}
 given = [tuned[gift] for gift in ("both", "start", "lessons", "alone")]
 observe(
-    "With 100 labels the student is correct for {both:.0%}. With its teacher's block alone it reaches {start:.0%}, with its teacher's lessons alone {lessons:.0%}, with neither {neither:.0%}, and with neither but 1,900 steps {alone:.0%}.",
+    "With 100 labels the student classifies {both:.0%} of the sentences correctly. With its teacher's block alone it reaches {start:.0%}, with its teacher's lessons alone {lessons:.0%}, with neither {neither:.0%}, and with neither but 1,900 steps {alone:.0%}.",
     **tuned,
     holds=min(given) > tuned["neither"] + 0.1 and max(given) - min(given) < 0.03,
 )
 
 # %% [markdown]
-# So 400 steps are enough with one of the teacher's gifts, weights or lessons. With as many steps as teacher and student took together, a model needs neither. So a teacher that exists already saves reading. This experiment doesn't show that a student learns *more* from it than from the text.
+# So 400 steps are enough with one of the teacher's gifts, weights or lessons. With as many steps as teacher and student took together, a model needs neither. In short, a teacher that already exists saves reading. But this experiment doesn't show that a student learns *more* from it than from the text.
 #
 # Fewer blocks also save time. How much?
 #
@@ -137,7 +137,7 @@ timed = experiments.load("student_time")
 (ours,) = timed.select(setting="ours, one sentence")
 claim(
     "pre-5b",
-    "Yes, and more: at the published sizes it reads {bert:.0%} faster; our student, of half the blocks, reads {ours:.0%} faster than its teacher.",
+    "Yes, and more: at the published sizes it reads {bert:.0%} faster; our student, with half the blocks, reads {ours:.0%} faster than its teacher.",
     bert=theirs["teacher"] / theirs["student"] - 1,
     ours=ours["teacher"] / ours["student"] - 1,
     holds=lambda bert, ours: bert > 0.6 and ours > 0.3,
@@ -149,13 +149,13 @@ claim(
 # (deeper-pruned)=
 # ## Pruning: how many attention heads are needed?
 #
-# *6 minutes.* **How many heads can go, and which?** The importance of a head is the size of the loss's slope in its gate, averaged over texts $x$ {cite}`michel2019sixteen`; the importances of a block are divided by the length of their vector, so that blocks can be compared:
+# *6 minutes.* **How many heads can go, and which?** The importance of a head is the absolute slope of the loss with respect to its gate, averaged over texts $x$ {cite}`michel2019sixteen`. (The importances of a block are then divided by the length of the vector that they form, so that blocks can be compared.)
 #
 # $$
 # I_h = \mathbb{E}_x \left| \frac{\partial \mathcal{L}(x)}{\partial \xi_h} \right|
 # $$ (eq-importance)
 #
-# A silent head still computes. `FewerHeads` cuts it out, and gives the same outputs:
+# A silent head is still computed. `FewerHeads` cuts it out and gives the same outputs:
 
 # %%
 torch.manual_seed(0)
@@ -169,7 +169,7 @@ torch.testing.assert_close(fewer(x)[0], layer(x)[0])
 # %% tags=["evidence"]
 n_whole, n_fewer = (sum(weight.numel() for weight in of.parameters()) for of in (layer, fewer))
 observe(
-    "The layer has {whole:,} parameters, and without a head {fewer:,}.",
+    "The layer has {whole:,} parameters; without one of its heads, it has {fewer:,}.",
     whole=n_whole,
     fewer=n_fewer,
     holds=n_whole - n_fewer == 4 * 64 * 16 + 3 * 16,
@@ -203,7 +203,7 @@ cost_of = {name: whole - of[most] for name, of in at.items()}
 # %% tags=["evidence"]
 claim(
     "pre-9",
-    "Yes, unless they are the most important: {most} of 16 cost {first:.1f} points then, {random:.1f} at random, {least:.1f} if the least important; all cost {all:.0f}.",
+    "Yes, unless they are the most important: {most} of 16 then cost {first:.1f} points, {random:.1f} at random and {least:.1f} if least important; all cost {all:.0f}.",
     most=most,
     least=100 * cost_of["least important first"],
     random=100 * cost_of["at random"],
@@ -230,7 +230,7 @@ table(rows, ["block", "cost of all its heads (points)", "of all but the most imp
 # %% tags=["evidence"]
 worst = max(whole - right for right in of_block["without a block's"])
 observe(
-    "Silencing all heads of one block costs at most {worst:.1f} points. Without any head {silent:.0%} are correct; guessing gives 20%.",
+    "Silencing all heads of one block costs at most {worst:.1f} points. Without any heads at all, {silent:.0%} of the sentences are correct; guessing gives 20%.",
     worst=100 * worst,
     silent=silent,
     holds=worst < 0.04
@@ -239,13 +239,13 @@ observe(
 )
 
 # %% [markdown]
-# So heads can stand in for one another, and only those of the first block are missed. Importance does tell which heads must be kept. Among the others, a random choice is as good, and better when few are left. But much of this task can be solved from the words alone, without their neighbours. A task that depends on positions would miss its heads sooner, as Day 9's copying did. (Michel et al. removed 20% to 40% of all heads from trained models without a noticeable loss.)
+# So heads can stand in for one another, and only those of the first block are missed. Importance does tell us which heads to keep. Among the rest, a random choice works as well, and better when few are left. But much of this task can be solved from the words alone, without their neighbours. A task that depends on positions would miss its heads sooner, as Day 9's copying did. (Michel et al. removed 20% to 40% of all heads from trained models without a noticeable loss.)
 
 # %% [markdown]
 # (deeper-shared)=
 # ## Shared layers: what if all blocks have the same weights?
 #
-# *7 minutes.* Four blocks hold four times as many weights as one. **Does an encoder need four different blocks, or only four passes?** ALBERT {cite}`lan2020albert` has a single block and sends the text through it again and again ({numref}`fig-pre-shared`). It also makes the embedding table narrow, and widens its rows with one matrix: $V \cdot E + E \cdot D$ numbers in place of $V \cdot D$. The Universal Transformer {cite}`dehghani2019universal` shares a block, too, and tells it before each pass where each symbol is and which pass this is. (It can also stop earlier for some symbols than for others, which we leave out.)
+# *7 minutes.* Four blocks hold four times as many weights as one. **Does an encoder need four different blocks, or only four passes?** ALBERT {cite}`lan2020albert` has a single block and sends the text through it again and again ({numref}`fig-pre-shared`). It also makes the embedding table narrow, and widens its rows with one matrix: $V \cdot E + E \cdot D$ numbers in place of $V \cdot D$. The Universal Transformer {cite}`dehghani2019universal` shares a block, too, but before each pass it tells the block where each symbol is and which pass this is. (It can also stop earlier for some symbols than for others, which we leave out.)
 
 # %%
 show_source(SharedEncoder)
@@ -254,7 +254,7 @@ show_source(SharedEncoder)
 show_source(SignalledBlock)
 
 # %% [markdown]
-# The gradient of a shared weight is the sum over its uses. Nothing else changes, so sharing saves memory, but no work. Seven encoders read the same text for 750 steps, at the lesson's rates, which were chosen for blocks of their own. Both Universal Transformers have the paper's signals; the second also has rotary positions, like all the others. The last encoder has four blocks of its own, narrow enough to have as few parameters as the shared one. *Products* are those of one pass over a batch, relative to the first row.
+# The gradient of a shared weight is the sum over all its uses. Nothing else changes, so sharing saves memory but no computation. Seven encoders read the same text for 750 steps, at the lesson's learning rates, which were chosen for separate blocks. Both Universal Transformers have the paper's signals; the second also has rotary positions, like all the others. The last encoder has four separate blocks, narrow enough to have as few parameters as the shared one. *Products* are those of one pass over a batch, relative to the first row.
 
 # %% tags=["evidence"]
 read = torch.randint(MASK + 1, 3000, (2, 128)), torch.full((2,), 128)
@@ -274,7 +274,7 @@ for row in shared.rows:
 headers = ["encoder", "parameters", "MiB", "products", "loss of hidden words"]
 table(rows, [*headers, "100 labels", "1,000 labels"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With few labels a shared block does as well as four; a narrow table and the paper's signals cost more. Test sentences classified correctly with 100 labels, thousands of parameters in brackets; means of three seeds, lines from the lowest to the highest (stored experiment `shared_layers`).", "name": "fig-pre-sharing"}, "image": {"alt": "Seven horizontal bars. Four blocks and the shared one are the longest, about 0.36, and four narrower blocks follow with 0.33. The factorised table and both Universal Transformers have about 0.27, and the table with the shared block 0.24."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With few labels a shared block does as well as four; a narrow table and the paper's signals lower the accuracy. Test sentences classified correctly after 100 labels, with thousands of parameters in brackets; means of three seeds, lines from the lowest to the highest (stored experiment `shared_layers`).", "name": "fig-pre-sharing"}, "image": {"alt": "Seven horizontal bars. Four blocks and the shared one are the longest, about 0.36, and four narrower blocks follow with 0.33. The factorised table and both Universal Transformers have about 0.27, and the table with the shared block 0.24."}}
 labelled = {f"{row['encoder']} ({row['parameters'] / 1000:.0f})": row for row in shared.rows}
 bars({name: row["100 labels"] for name, row in labelled.items()}, "share correct")
 plt.show()
@@ -293,7 +293,7 @@ four, one, narrow = "four blocks", "one block, shared", "four narrower blocks"
 right = means["1000 labels"]
 claim(
     "pre-6",
-    "Can't tell here: at the rates of four blocks, one costs {nats:.2f} nats and is correct for {one:.1%}, not {four:.1%}; four narrow blocks reach {narrow:.1%}.",
+    "Can't tell here: at rates chosen for four blocks, one block costs {nats:.2f} nats and reaches {one:.1%} instead of {four:.1%}; four narrow blocks reach {narrow:.1%}.",
     nats=means["loss"][one] - means["loss"][four],
     one=right[one],
     four=right[four],
@@ -308,7 +308,7 @@ claim(
 # %% tags=["evidence"]
 few = means["100 labels"]
 observe(
-    "With 100 labels {one:.0%} are correct with a shared block and {four:.0%} with four. A table 16 wide costs {table:.2f} nats. A Universal Transformer's loss is {signals:.2f}, or {rotary:.2f} with rotary positions.",
+    "With 100 labels, {one:.0%} of the sentences are correct with a shared block and {four:.0%} with four separate ones. A table only 16 wide costs {table:.2f} nats. A Universal Transformer's loss is {signals:.2f}, or {rotary:.2f} with rotary positions.",
     one=few[one],
     four=few[four],
     table=means["loss"]["factorised table"] - means["loss"][four],
@@ -320,7 +320,7 @@ observe(
 )
 
 # %% [markdown]
-# A shared block might read better at rates of its own, which we didn't try. In ALBERT's paper, too, sharing all weights cost 1.5 to 2.5 points at equal width, and a larger width made up for it. Four narrow blocks do as well here as one that is shared, with fewer products. Sharing saves memory, and at our size memory isn't scarce.
+# A shared block might read better at learning rates of its own, which we didn't try. In ALBERT's paper, too, sharing all weights cost 1.5 to 2.5 points at equal width, and a larger width made up for it. Here, four narrow blocks do as well as one shared block, with fewer products. Sharing saves memory, but at our size memory isn't scarce.
 
 # %% [markdown]
 # ```{exercise} The gradient of a shared layer
@@ -345,7 +345,7 @@ check("shared_gradient", shared_gradient)
 # (deeper-int8)=
 # ## Quantisation: are 8-bit weights faster, too?
 #
-# *5 minutes.* The lesson rounds a student's weights. Here is the same for the teacher, with one scale for each row, with one for a whole matrix, and with 4 bits. (In memory our 4-bit numbers take a byte each; in a file two share one.) **And do whole numbers also save time?**
+# *5 minutes.* The lesson rounds a student's weights. Here we round the teacher's: in int8 with a scale for each row, in int8 with one scale for a whole matrix, and in 4 bits. (In memory our 4-bit numbers take a byte each; in a file two of them share one.) **And do integers also save time?**
 
 # %% tags=["evidence"]
 small = experiments.load("int8")
@@ -365,9 +365,9 @@ headers = ["form", "correct, 1,000 labels", "loss of hidden words", "bytes in me
 table(rows, headers)
 
 # %% [markdown]
-# A weight that is *widened* to float32 before each product saves memory, but no time. Time is saved only where whole numbers are multiplied, and for that the inputs have to be rounded as well.
+# An int8 weight that is *widened* to float32 before each product saves memory, but no time. Only multiplying the integers themselves (*whole products*) saves time, and for that the inputs have to be rounded as well.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only products of whole numbers are faster, and only in a wide layer. Milliseconds for 8 passages of 128 words, one thread: our encoder of two blocks, and one block of BERT-base's width. Three runs (stored experiment `int8`).", "name": "fig-pre-int8-ms"}, "image": {"alt": "Two groups of three horizontal bars. At width 64, float32, int8 widened and int8 with whole products take about equally long. At width 768, float32 and widened take equally long, whole products about a third of it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only products of integers (*whole products*) are faster, and only in a wide layer. Milliseconds for 8 passages of 128 words, one thread: our encoder of two blocks, and one block of BERT-base's width. Three runs (stored experiment `int8`).", "name": "fig-pre-int8-ms"}, "image": {"alt": "Two groups of three horizontal bars. At width 64, float32, int8 widened and int8 with whole products take about equally long. At width 768, float32 and widened take equally long, whole products about a third as long."}}
 BY_WAY = ["float32", "int8, widened", "int8, whole products"]
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 4.2))
 for ax, width in zip(axes, (64, 768), strict=True):
@@ -379,7 +379,7 @@ plt.show()
 ms = {(w, way): fmean(small.column(f"ms {w}, {way}")) for w in (64, 768) for way in BY_WAY}
 times = {w: ms[w, BY_WAY[0]] / ms[w, BY_WAY[2]] for w in (64, 768)}
 observe(
-    "Products of whole numbers are {narrow:.1f} times as fast at width 64, and {wide:.1f} times at width 768.",
+    "Compared with float32, products of integers are {narrow:.1f} times as fast at width 64, and {wide:.1f} times as fast at width 768.",
     narrow=times[64],
     wide=times[768],
     holds=0.8 < times[64] < 1.4 and times[768] > 2,
@@ -388,19 +388,19 @@ observe(
 # %% [markdown]
 # Everything around the products is as slow as before: scores, softmax, norms and the rounding itself stay in float32, and at width 64 that costs as much as the products save. In models of about seven billion weights and more, a few columns of the inputs are so large that rounding them fails; LLM.int8 keeps those in 16 bits {cite}`dettmers2022llm`.
 #
-# The processor also needs instructions for whole numbers. Without them, the library's kernel adds two products in 16 bits, where the largest ones overflow, and returns wrong sums without a warning. `whole_product` tries the largest sum first, and refuses.
+# The processor also needs instructions for integers. Without them, the library's kernel adds two products in 16 bits, where the largest ones overflow, and returns wrong sums without a warning. `whole_product` tries the largest sum first, and refuses to work where it comes out wrong.
 
 # %% [markdown]
 # (deeper-lora)=
 # ## LoRA: how little of a model has to be tuned?
 #
-# *5 minutes.* **How much of a fine-tuned copy has to differ from the original?** The least is the new layer alone: the encoder stays *frozen*. LoRA {cite}`hu2022lora` freezes it, too, but lets the weights of queries and values change by a product of rank $r$ ({eq}`eq-lora`). $\alpha$ is the same for all ranks, so that one rate suits them all.
+# *5 minutes.* **How much of a fine-tuned copy has to differ from the original?** At the least, the new layer has to: the encoder then stays *frozen*. LoRA {cite}`hu2022lora` freezes it, too, but adds a product of rank $r$ to the weights of queries and values ({eq}`eq-lora`). $\alpha$ is the same for all ranks, so that one learning rate suits them all.
 
 # %%
 show_source(LowRank)
 
 # %% [markdown]
-# Our attention keeps the weights of queries, keys and values in one matrix, so only some of its rows change. PyTorch calls this a *parametrisation*: whenever the layer asks for its weight, the weight is computed anew. Once merged into it, the change costs nothing.
+# Our attention keeps the weights of queries, keys and values in one matrix, so only some of its rows change. PyTorch calls such a weight *parametrised*: whenever the layer asks for it, it is computed anew. Once the change has been merged into the weight, it costs nothing.
 
 # %%
 torch.manual_seed(0)
@@ -417,7 +417,7 @@ assert torch.equal(tuned(ids), before) and before.std() > 0.1  # to the last bit
 
 # %% tags=["evidence"]
 observe(
-    "With rank 8, {learning:,} numbers of {everything:,} are trained: {share:.1%}.",
+    "At rank 8, {learning:,} of {everything:,} numbers are trained: {share:.1%}.",
     learning=learning,
     everything=everything,
     share=learning / everything,
@@ -425,7 +425,7 @@ observe(
 )
 
 # %% [markdown]
-# Is that enough? The lesson's teacher is tuned with 100 labels and with 1,000. Each method has four learning rates of its own, from which the validation set chooses one for each seed. It also chooses the rank.
+# Is that enough? The lesson's teacher is fine-tuned with 100 labels and with 1,000. Each method has four learning rates of its own, and the validation set chooses one of them for each seed. It also chooses the rank.
 
 # %% tags=["evidence"]
 lora = experiments.load("lora")
@@ -453,7 +453,7 @@ table(rows, ["way", "numbers", "100 labels: validation, test", "1,000 labels: va
 full, low = fmean(tested[1000]["full"]), fmean(tested[1000][chosen[1000]])
 claim(
     "pre-11",
-    "Can't tell here: in validation full tuning reaches {full_val:.1%} and LoRA {low_val:.1%}; in the test, {full:.1%} and {low:.1%} are correct.",
+    "Can't tell here: on the validation set full tuning reaches {full_val:.1%} and LoRA {low_val:.1%}; on the test set, {full:.1%} and {low:.1%}.",
     full_val=best[1000]["full"],
     low_val=best[1000][chosen[1000]],
     full=full,
@@ -461,7 +461,7 @@ claim(
     holds=lambda full_val, low_val, full, low: (
         abs(full_val - low_val) < 0.01 and 0 < full - low < 0.04
     ),
-    scale="rank and rate chosen in validation; 2 blocks of width 64; 1,000 labels, 150 steps, three seeds; 1,370 test sentences",
+    scale="rank and rate chosen on the validation set; 2 blocks of width 64; 1,000 labels, 150 steps, three seeds; 1,370 test sentences",
     experiment="lora",
 )
 
@@ -471,11 +471,11 @@ apart = max(
 )
 frozen = fmean(tested[1000]["frozen"])
 observe(
-    "From rank 1 to rank 16, mean accuracies differ by at most {apart:.1f} points. The frozen encoder with its new layer of 325 numbers is correct for {frozen:.1%}.",
+    "From rank 1 to rank 16, mean accuracies differ by at most {apart:.1f} points. The frozen encoder, with its new layer of 325 numbers, classifies {frozen:.1%} of the sentences correctly.",
     apart=100 * apart,
     frozen=frozen,
     holds=apart < 0.02 and frozen < low,
 )
 
 # %% [markdown]
-# What the encoder has learned from text is useful as it is: the new layer alone reads off most of what the task needs. Rank 1 does nearly as well as rank 16, as Hu et al. found, too. They saw no loss at all, in models from 125 million weights to 175 billion. There, a full copy for each task is a burden; a copy of ours is a megabyte.
+# What the encoder has learned from text is useful as it is: the new layer alone reads off most of what the task needs. Rank 1 does nearly as well as rank 16, and Hu et al. found the same. They saw no loss of quality at all, in models with 125 million to 175 billion weights. For those, a full copy per task is a burden; a copy of ours is a megabyte.

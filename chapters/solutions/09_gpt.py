@@ -20,7 +20,7 @@ from utils.training.sampling import temperature, top_p
 # (solution-next-token-loss)=
 # ## The next-token loss at every position
 #
-# The logits at $t$ are about the token at $t + 1$. So drop the last logits, which have no target, and the first token, which is none: the rest lies one over the other. Trimming both at the same end, `cross_entropy(logits[:, :-1], ids[:, :-1])`, would ask each position for the token that it has just read. The mean is over all real targets, not over texts; otherwise a token of a short text would weigh more.
+# The logits at $t$ predict the token at $t + 1$. So drop the last logits, which have no target, and the first token, which is never a target: what remains lines up. Trimming both at the same end, `cross_entropy(logits[:, :-1], ids[:, :-1])`, would ask each position for the token that it has just read. The mean is taken over all real targets, not over texts; otherwise a token in a short text would count for more.
 
 
 # %%
@@ -42,7 +42,7 @@ assert math.isclose(loss, math.log(516), rel_tol=1e-5)
 # (solution-forward)=
 # ## GPT's forward pass
 #
-# The same table is used twice: its rows embed the input, and the last vectors are compared with them. The blocks add to the residual stream by themselves, so each one reads what the one before has left. Nothing in this function hides the future; the blocks do.
+# The same table is used twice: its rows embed the input, and the last vectors are compared with them. The blocks add to the residual stream by themselves, so each one reads what the one before has left there. Nothing in this function hides the future; the blocks do that.
 
 
 # %%
@@ -59,7 +59,7 @@ gpt = check("forward", gpt)
 # (solution-next-chances)=
 # ## The probabilities of the next token: temperature and top-p
 #
-# A token stays if the sum over all likelier tokens has not reached $p$ yet. So the best one always stays, since no token is likelier. `order` says from which position each sorted probability came, and leads the cut back there. Instead of scaling what is left, this solution sets the other logits to $-\infty$ and takes the softmax once more.
+# A token stays if the probabilities of all likelier tokens add up to less than $p$. So the likeliest one always stays. `order` says which position each sorted probability came from, and so takes the cut back there. Instead of scaling what is left, this solution sets the other logits to $-\infty$ and takes the softmax once more.
 
 
 # %%
@@ -73,7 +73,7 @@ def next_chances(logits, tau, p):
 next_chances = check("next_chances", next_chances)
 
 # %% [markdown]
-# Does the order matter? Cold first, a few tokens hold nearly all the probability; top-p first lets in tokens that the cold would have shut out. The book's filters do the same on logits:
+# Does the order matter? With a low temperature first, a few tokens hold nearly all the probability; with top-p first, tokens come in that the temperature would have shut out. The book's filters do the same with logits:
 
 # %%
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
@@ -86,7 +86,7 @@ print((found > 0).sum().item(), "tokens are left; with top-p before the temperat
 # (solution-half-and-half)=
 # ## Half and half: the mixture of two language models
 #
-# From surprises to probabilities, their mean, and back to a surprise. In logarithms it can't underflow: $\ln(e^{a} + e^{b})$ is `logaddexp`.
+# Turn the surprises into probabilities, take their mean, and turn it back into a surprise. In logarithms this can't underflow: $\ln(e^{a} + e^{b})$ is `logaddexp`.
 
 
 # %%
@@ -97,7 +97,7 @@ def half_and_half(ours, theirs):
 half_and_half = check("half_and_half", half_and_half)
 
 # %% [markdown]
-# Two models, two tokens. Each model is nearly certain of one token and lost at the other. The mean of their surprises is what a coin that chooses the model would cost; the mixture costs far less.
+# Take two models and two tokens: each model is nearly certain of one token and lost at the other. The mean of their surprises is what it would cost to choose the model by a coin; the mixture costs far less.
 
 # %%
 ours, theirs = torch.tensor([0.1, 6.0]), torch.tensor([6.0, 0.1])
@@ -109,7 +109,7 @@ print(
 # (solution-blocks-to-copy)=
 # ## Predict: how many blocks does copying take?
 #
-# Two. With one block, a head can find where the present letter was before. But what it needs is the letter *after* that, and no position has been told yet which letter came before its own. A first block has to write that down; then a second one can search for it.
+# Two. With one block, a head can find where the current letter occurred before. But it needs the letter *after* that, and no position knows yet which letter came before its own. A first block has to write that down; then a second one can search for it.
 
 # %%
 my_blocks = 2
@@ -118,7 +118,7 @@ check("blocks_to_copy", my_blocks)
 
 # %% [markdown]
 # (solution-future-positions)=
-# ## Predict: who notices a new token?
+# ## Predict: how far does a new token reach?
 #
 # Three: the third position itself, and the two after it. The first two can't see it. The second has it as its *target*, but a target goes into the loss, not into the logits.
 
@@ -131,7 +131,7 @@ check("future_positions", my_positions)
 # (solution-bits-per-byte)=
 # ## Predict: bits per byte
 #
-# A perplexity of 32 is a choice among 32 equally likely tokens, and that takes $\log_2 32 = 5$ bits. They pay for 2.5 bytes.
+# A perplexity of 32 is a choice among 32 equally likely tokens, and that takes $\log_2 32 = 5$ bits. These 5 bits pay for 2.5 bytes.
 
 # %%
 my_bits = math.log2(32) / 2.5
@@ -145,7 +145,7 @@ print(bits_per_byte(math.log(32), n_tokens=2, n_bytes=5))
 # (solution-write)=
 # ## Write with a key–value cache
 #
-# At first the whole prompt is new, then one token at a time, so that each is read once. A new token comes after all that was read before, so `start` is the length of the text without it. However many tokens are new, the logits that count are those at the last one.
+# At first the whole prompt is new, and after that one token at a time, so each token is read once. A new token comes after everything that has been read, so `start` is the length of the text without it. However many tokens are new, only the logits at the last one count.
 
 
 # %%
@@ -161,13 +161,13 @@ def write(begin, prompt, n, choose):
 check("write", write)
 
 # %% [markdown]
-# If the position were reset to 0, a rotary model would turn the new query as if it came first, and all its distances to the cached keys would be wrong. No error is raised; the text only gets worse. That is why this mistake is so common.
+# If the position were reset to 0, a model with rotary positions would rotate the new query as if it came first, and all its distances to the cached keys would be wrong. No error is raised; the text only gets worse. That is why this mistake is so common.
 
 # %% [markdown]
 # (solution-gated-width)=
 # ## SwiGLU: a gate's fair width
 #
-# The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; of the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. In whole numbers, rounding up is minus rounding down of minus.
+# The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; for the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. With integers, you round up by negating, rounding down, and negating again.
 
 
 # %%
@@ -187,7 +187,7 @@ print(gated_width(4 * 4096, 256))
 # (solution-qk-norm)=
 # ## Query–key norm: normed queries and keys
 #
-# Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays. Here only their product $g_q \odot g_k$ counts; with rotary positions, which turn queries and keys between gain and product, they differ.
+# Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays. Here only their product $g_q \odot g_k$ counts; with rotary positions, which rotate queries and keys after the gains are applied, each of the two matters.
 
 
 # %%
@@ -205,7 +205,7 @@ torch.manual_seed(0)
 q, k, one = 100 * torch.randn(1, 1, 50, 16), torch.randn(1, 1, 50, 16), torch.ones(16)
 most = qk_norm_scores(q, k, one, one, 1e-6).abs().max().item()
 observe(
-    "Of 2,500 scores of long vectors, 16 wide, the largest is {most:.1f}; the bound is {bound:.0f}.",
+    "The largest of 2,500 scores between long vectors, 16 wide, is {most:.1f}; the bound is {bound:.0f}.",
     most=most,
     bound=math.sqrt(16),
     holds=most <= math.sqrt(16),
@@ -215,7 +215,7 @@ observe(
 # (solution-neighbouring-pairs)=
 # ## Llama's rotary pairs: from halves to neighbours
 #
-# In each head, row $i$ and row $i + d_k/2$ turn together. Cut a head's rows into two halves, and deal them out in turn: 0, $d_k/2$, 1, $d_k/2 + 1$ … Queries and keys are reordered alike, so their products stay as they were. Values don't turn.
+# In each head, row $i$ and row $i + d_k/2$ rotate together. Cut a head's rows into two halves, and take from them in turn: 0, $d_k/2$, 1, $d_k/2 + 1$ … Queries and keys are reordered in the same way, so their products stay as they were. Values aren't rotated.
 
 
 # %%
@@ -231,9 +231,9 @@ check("neighbouring_pairs", neighbouring_pairs)
 
 # %% [markdown]
 # (solution-c-attn)=
-# ## GPT-2's c_attn: three matrices out of one
+# ## GPT-2's c_attn: three matrices from one
 #
-# A library that computes $x W$ keeps the transpose of what $W x$ needs. The thirds lie side by side in its columns, and one below the other in ours.
+# A library that computes $x W$ stores the transpose of the matrix that $W x$ needs. The thirds are side by side in its columns, and one below the other in ours.
 
 
 # %%
@@ -267,7 +267,7 @@ check("shard_gradients", whole_gradient)
 # (solution-prefix-matching)=
 # ## Induction heads: the prefix-matching score
 #
-# What followed an earlier place is one to the right of it: shift the table of equal symbols by a place. Rows in which nothing is marked have nothing to find, and are left out.
+# The symbol that followed an earlier occurrence is one position to its right, so shift the table of equal symbols by one position. Rows in which nothing is marked have nothing to find, and are left out.
 
 
 # %%

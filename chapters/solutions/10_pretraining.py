@@ -28,7 +28,7 @@ from utils.show.display import observe
 # (solution-mask-words)=
 # ## Masking: hide some of the words
 #
-# Whether a word is asked for depends on the first die alone, and on whether it is a word at all. What replaces it depends on the second die, and only where the word is asked for. The targets are read from the original text, not from the masked one: otherwise the model would have to predict `MASK`.
+# Whether a word is asked for depends on the first die alone, and on whether it is a word at all. What replaces it depends on the second die, and matters only where the word is asked for. The targets are taken from the original text, not from the masked one; otherwise the model would have to predict `MASK`.
 
 
 # %%
@@ -42,7 +42,7 @@ def mask_words(ids, dice, share):
 mask_words = check("mask_words", mask_words)
 
 # %% [markdown]
-# Over many words the shares come out as they should. A random word is now and then the original one, so slightly less than a tenth become another word.
+# Over many words the shares come out as they should. Now and then a random word is the original one, so slightly less than a tenth become another word.
 
 # %%
 torch.manual_seed(0)
@@ -65,7 +65,7 @@ observe(
 # (solution-trusted-word)=
 # ## Predict: can a visible word be trusted?
 #
-# Half of the words are asked for, and a tenth of those become another word: these are false. Eight tenths of the half become `[MASK]`, so the others are visible. The share of false words among the visible ones follows.
+# Half of the words are asked for, and a tenth of those become another word: these are false. Eight tenths of the half become `[MASK]`, and all other words are visible. The share of false words among the visible ones follows.
 
 # %%
 asked = 0.5
@@ -78,9 +78,9 @@ check("trusted_word", my_percent)
 
 # %% [markdown]
 # (solution-masked-word-loss)=
-# ## Masked language model: the loss of the hidden words
+# ## Masked language model: the loss on the hidden words
 #
-# A boolean mask picks vectors and targets in the same order, from all texts of the batch. So the mean is over words, and a text without hidden words adds nothing. `cross_entropy` leaves out targets of −100 by itself, which gives the same number; but then the head has computed $V$ logits for each position of the batch, only for most of them to be thrown away. The check says so.
+# A boolean mask picks vectors and targets in the same order, from all texts of the batch. So the mean is over words, and a text without hidden words adds nothing. `cross_entropy` leaves out targets of −100 by itself, which gives the same number; but then the head has computed $V$ logits for each position of the batch, only for most of them to be thrown away. The check tells you so.
 
 
 # %%
@@ -93,9 +93,9 @@ masked_word_loss = check("masked_word_loss", masked_word_loss)
 
 # %% [markdown]
 # (solution-vowel-share)=
-# ## Which share begins with a vowel?
+# ## What share begins with a vowel?
 #
-# Symbols that aren't words get a logit of $-\infty$, so that the next best word wins. The maximum runs along the vocabulary, one for each gap.
+# Symbols that aren't words get a logit of $-\infty$, so that the next best word wins. The maximum is taken along the vocabulary, once for each gap.
 
 
 # %%
@@ -114,7 +114,7 @@ vowel_share = check("vowel_share", vowel_share)
 # (solution-asked-at-least-once)=
 # ## Predict: how much of a text is ever asked for?
 #
-# A word is spared with a probability of 0.85 in each pass, and the passes are independent, so it is spared ten times with a probability of $0.85^{10}$. All other words are asked for at least once.
+# In each pass a word is spared with a probability of 0.85, and the passes are independent, so it is spared all ten times with a probability of $0.85^{10}$. All other words are asked for at least once.
 
 # %%
 my_share = 100 * (1 - 0.85**10)
@@ -149,7 +149,7 @@ check("ordered_pair", ordered_pair)
 # (solution-hide-spans)=
 # ## T5: spans with sentinels
 #
-# Going from the last span to the first, nothing moves that is still to be replaced. Going from the first to the last, you would have to remember how much shorter the source has become, or copy the remaining words piece by piece, as the book does.
+# Going from the last span to the first, you never move anything that still has to be replaced. Going from the first to the last, you would have to remember how much shorter the source has become, or copy the remaining words piece by piece, as the book does.
 
 
 # %%
@@ -176,7 +176,7 @@ assert put_back(*hide_given_spans(text, spans, marks), marks) == text
 # (solution-decoder-reads)=
 # ## T5: the decoder's input
 #
-# Make the target first: the words, the end, and −100 as padding. The input is the same, shifted to the right by one position, with the start in front. An embedding has no row for −100, so where that was shifted along, it becomes padding. In a shorter target, the decoder then also reads the end. That does no harm: nothing is asked there.
+# Make the target first: the words, the end, and −100 as padding. The input is the same, shifted to the right by one position, with the start at the front. An embedding has no row for −100, so wherever −100 was shifted along, it becomes padding. In a shorter target, the decoder then also reads the end. That does no harm, because nothing is asked there.
 
 
 # %%
@@ -196,7 +196,7 @@ check("decoder_reads", decoder_reads)
 # (solution-relative-buckets)=
 # ## T5's relative positions: a bucket for each distance
 #
-# Both sides are counted alike, by $|t - s|$, and $n$ is added for keys after the query. The formula is turned around: a logarithm tells how many buckets beyond the near ones a distance is, and it is rounded down. Distances below $n/2$ would have a negative logarithm, so it is taken of at least $n/2$, and the near distances are put back at the end.
+# Both sides are counted in the same way, by $|t - s|$, and $n$ is added for keys after the query. The formula is turned around: a logarithm, rounded down, tells you how many buckets beyond the near ones a distance is. Distances below $n/2$ would have a negative logarithm, so they are raised to $n/2$ first, and the near distances are put back at the end.
 
 
 # %%
@@ -212,7 +212,7 @@ def buckets(behind, n_buckets, max_distance):
 check("relative_buckets", buckets)
 
 # %% [markdown]
-# T5 itself has 32 buckets for distances up to 128. They are the layer's:
+# T5 itself has 32 buckets for distances up to 128, and yours agree with the layer's:
 
 # %%
 distances = torch.arange(200)[:, None] - torch.arange(200)

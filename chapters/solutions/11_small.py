@@ -27,7 +27,7 @@ from utils.show.display import observe
 # (solution-soft-targets)=
 # ## Distillation: soft targets
 #
-# `kl_div` takes the student's logarithms first, and `"batchmean"` divides by the number of words; its plain mean would divide by $V$, too. The teacher's logits are detached, so that no gradient reaches it. And `log_softmax` stays finite where a probability is rounded to 0.
+# `kl_div` takes the student's logarithms first, and `"batchmean"` divides by the number of words; its plain mean would also divide by $V$. The teacher's logits are detached, so that no gradient reaches the teacher. And `log_softmax` stays finite where a probability is rounded to 0.
 
 
 # %%
@@ -40,7 +40,7 @@ def soft_target_loss(student_logits, teacher_logits, tau):
 soft_target_loss = check("soft_targets", soft_target_loss)
 
 # %% [markdown]
-# Why $\tau^2$? The gradient of the divergence with respect to a logit is $(q_i - p_i) / \tau$. And for a large $\tau$, both probabilities are near $1/V$ and differ by about $1/\tau$ of the difference of the logits. That makes $1/\tau$ twice. With the factor, the gradient hardly depends on the temperature, so the soft targets keep their weight in the whole loss:
+# Why $\tau^2$? The gradient of the divergence with respect to a logit is $(q_i - p_i) / \tau$. And for a large $\tau$, both probabilities are near $1/V$, and their difference is proportional to the difference of the logits divided by $\tau$. So $1/\tau$ comes in twice. With the factor, the gradient hardly depends on the temperature, so the soft targets keep their weight in the whole loss:
 
 # %%
 torch.manual_seed(0)
@@ -60,7 +60,7 @@ observe(
 # (solution-every-second)=
 # ## DistilBERT: every second block
 #
-# A slice picks the blocks, but they are still the teacher's own: the next step of the student's optimiser would change the teacher, and with it the targets. So each block is copied, with all its weights. Why every second one, and not the lower half? The student then has a part of each stage of its teacher's work, and has to do in one block what the teacher does in two neighbours.
+# A slice picks the blocks, but they are still the teacher's own: the next step of the student's optimiser would change the teacher, and with it the targets. So each block is copied, with all its weights. Why every second one, and not the lower half? Because the student then has a part of each stage of its teacher's work, and one of its blocks has to do the work of two neighbouring ones.
 
 
 # %%
@@ -74,7 +74,7 @@ every_second = check("every_second", every_second)
 # (solution-int8-rows)=
 # ## Quantisation: rows in int8
 #
-# The largest number of a row becomes 127 or −127, whatever its size, and no number is off by more than half a step. A row of zeros has nothing to scale; with a scale of 0 its weights would be $0/0$.
+# The number with the largest absolute value in a row becomes 127 or −127, whatever its size, and no number is off by more than half a step. A row of zeros has nothing to scale; with a scale of 0 its weights would be $0/0$.
 
 
 # %%
@@ -95,7 +95,7 @@ assert ((scale * q - W).abs() <= 0.501 * scale).all()
 # (solution-lora)=
 # ## LoRA: a change of low rank
 #
-# The detour takes $r\,(d_{in} + n)$ products for each input, where $B A$, multiplied out, would take $d_{in}\,n$. So in training $A$ comes first, then $B$; afterwards it pays to multiply them out once. This is possible at all because there is no nonlinearity between $A$ and $B$.
+# The detour takes $r\,(d_{in} + n)$ products for each input, where $B A$, multiplied out, would take $d_{in}\,n$. So in training we apply $A$ first, then $B$; afterwards it pays to multiply them out once. That is possible only because there is no nonlinearity between $A$ and $B$.
 
 
 # %%
@@ -110,7 +110,7 @@ check("lora", lora_layer)
 # (solution-distilberts-size)=
 # ## Predict: how large is DistilBERT?
 #
-# A matrix of attention has $768 \cdot 768 + 768$ parameters, and there are four of them. The feed-forward layer has $768 \cdot 3072 + 3072$ on its way up, and $3072 \cdot 768 + 768$ on its way down. A norm has $2 \cdot 768$: a gain and a bias.
+# An attention matrix, with its bias, has $768 \cdot 768 + 768$ parameters, and there are four of them. The feed-forward layer has $768 \cdot 3072 + 3072$ on its way up, and $3072 \cdot 768 + 768$ on its way down. A norm has $2 \cdot 768$: a gain and a bias.
 
 # %%
 D, F_wide = 768, 3072
@@ -125,7 +125,7 @@ made = published_sizes("DistilBERT")
 bert = published_sizes("BERT-base")
 assert made.total == my_parameters
 observe(
-    "DistilBERT has {distilbert:.1f} million parameters and BERT-base {bert:.1f} million: {fewer:.0%} fewer, and not half, since the tables stay, with {tables:.1f} million.",
+    "DistilBERT has {distilbert:.1f} million parameters and BERT-base {bert:.1f} million: {fewer:.0%} fewer, not half, since the tables stay as they are, with {tables:.1f} million.",
     distilbert=made.total / 1e6,
     bert=bert.total / 1e6,
     fewer=1 - made.total / bert.total,
@@ -152,7 +152,7 @@ check("cosine", cosine_loss)
 # (solution-importance)=
 # ## Pruning: the importance of heads
 #
-# A gate multiplies all numbers of its head's context, so by the chain rule its slope is the sum, over all of them, of number times gradient. The absolute value comes before the mean: a head that helps one text and harms another matters to both.
+# A gate multiplies all the numbers in its head's context, so by the chain rule the slope is the sum, over all of them, of number times gradient. The absolute value comes before the mean, because a head that helps one text and harms another matters to both.
 
 
 # %%
@@ -182,4 +182,4 @@ def shared_gradient(x, W, n, arriving):
 check("shared_gradient", shared_gradient)
 
 # %% [markdown]
-# Autograd does the same with a single $W$: whenever it meets a weight on the way back, it adds to the gradient that is already there. A layer that was copied in the forward pass, with `clone` and `detach` or with `deepcopy`, is met only once and gets only a part of its gradient. The first step of the optimiser then makes the copies differ.
+# Autograd does the same with a single $W$: whenever it meets a weight on the way back, it adds to the gradient that has collected there so far. A layer that was copied in the forward pass, with `clone` and `detach` or with `deepcopy`, is met only once and gets only a part of its gradient. The first step of the optimiser then makes the copies differ.
