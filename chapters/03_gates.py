@@ -66,7 +66,7 @@ quiz("03_gates")
 #
 # > **b** a d c a c b a d d c b a c d …
 #
-# You kept it because you knew that you would be asked, and let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
+# You kept it because you knew you would be asked, and you let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols of four kinds.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -196,7 +196,7 @@ plt.show()
 #
 # $g_t$ isn't a gate. It is the **candidate**, the value that could be written, and it may be negative. The four blocks of weights are stacked, so that one matrix product computes all four.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One product computes all four blocks. The result is cut into four parts, and each goes through its own function.", "name": "fig-four-blocks"}, "image": {"alt": "A matrix of eight rows in four colours, two for each of i, f, g and o; its columns belong to W_x and W_h. Times a column of x_t above h at t minus 1, it gives a column of eight numbers in the same colours. Four arrows lead from its parts through sigma, sigma, tanh and sigma to i_t, f_t, g_t and o_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One product computes all four blocks. The result is cut into four parts, and each goes through its own function.", "name": "fig-four-blocks"}, "image": {"alt": "A matrix of eight rows in four colours, two for each of i, f, g and o; its columns belong to W_x and W_h. Multiplied by a column of x_t above h at t minus 1, it gives a column of eight numbers in the same colours. Four arrows lead from its parts through sigma, sigma, tanh and sigma to i_t, f_t, g_t and o_t."}}
 mechanisms.blocks()
 plt.show()
 
@@ -304,7 +304,7 @@ class Recall(nn.Module):
 # \end{aligned}
 # $$ (eq-road)
 #
-# No matrix, no tanh. But the gates aren't really fixed: they depend on $h_{t-1}$, which was computed from $c_{t-1}$. So a second path leads from cell to cell.
+# No matrix, no tanh. But the gates aren't really fixed: they depend on $h_{t-1}$, which was computed from $c_{t-1}$. So there is a second path from one cell state to the next.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The gradient has two paths back: the direct one, with one forget gate per step, and the dashed one, through the gates and the previous output.", "name": "fig-ways-back"}, "image": {"alt": "Three cells, c at t minus 2, t minus 1 and t. Thick arrows in the gradient's colour lead back from each to the one before, marked f_t and f at t minus 1. Below, dashed arrows lead from each cell to a box, gates, from there to the state h before it, and up to the cell before it."}}
 mechanisms.ways_back()
@@ -354,7 +354,7 @@ plt.show()
 stays = torch.tensor([*biases.values()]).sigmoid().expand(1, 50, 3).double()
 on_the_road = direct_path(stays)[0].flip(0)  # (51, 3), by distance
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 50 saves the gradient over 50 steps: the share left on the direct path if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus fifteen at 50 steps; for a bias of 1 to below ten to the minus six; for a bias of log 50 it is nearly flat and ends above a third."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 50 saves the gradient over 50 steps: the share left on the direct path if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus fifteen at 50 steps; for a bias of 1 to below ten to the minus six; the one for a bias of log 50 is nearly flat and ends above a third."}}
 lines = {name: (range(51), on_the_road[:, k]) for k, name in enumerate(biases)}
 curves(lines, "steps back", "gradient that is left", logy=True)
 plt.show()

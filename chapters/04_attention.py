@@ -108,7 +108,7 @@ class Plain(nn.Module):
 
 # %% [markdown]
 # Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We give
-# it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
+# it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, all from *a* to *f*, seven times.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -117,7 +117,7 @@ fixed = Plain(VOCAB_SIZE, VOCAB_SIZE, 16, 48)
 train_backwards(fixed, words, epochs=7, learning_rate=1e-2)
 through_vector = right_by_length(fixed, range(2, 17))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers, long ones hardly ever.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers, long ones hardly ever.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the number of letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
 curves(
     {"": (list(through_vector), list(through_vector.values()))},
     "letters in the word",
@@ -412,7 +412,7 @@ torch.manual_seed(0)
 sources, targets = [[*word, EOS] for word in words], [word[::-1] for word in words]
 looking = trained(Translator(VOCAB_SIZE, VOCAB_SIZE, 16, 48), sources, targets, epochs=7)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, nearly up to the longest ones in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, almost up to the longest in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the number of letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
 with_attention = right_by_length(looking, range(2, 17))
 lines = {"with attention": with_attention, "vector of 48": through_vector}
 lines = {name: (list(right), list(right.values())) for name, right in lines.items()}
@@ -515,7 +515,7 @@ observe(
 # {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of sentences, each source read
 # backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors lose the longest words. Beyond the training lengths (dashed line), attention fails, too.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors lose the longest words. Beyond the training lengths (dashed line), attention fails, too.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over the number of letters, from two to eighteen. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
 lines = {name: (rows[0]["length"], [row["right"] for row in rows]) for name, rows in runs.items()}
 curves(lines, "letters in the word", "share correct").axvline(12.5, color="black", linestyle="--")
 plt.show()
@@ -623,7 +623,7 @@ alignment(shown, choose="Text")
 # %% [markdown]
 # A picture can be chosen to please; a number judges every sentence. Link each target word to the source word that gets its largest weight. The **alignment error rate** is,
 # [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. A stored experiment on 24,000 sentences measured it for four scores; *scaled
-# dot* is tomorrow's. The baseline, the diagonal, knows no words.
+# dot* is tomorrow's. The baseline, the diagonal, ignores the words.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from lowest to highest; the diagonal was measured on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
@@ -802,7 +802,7 @@ check("who_asks", my_step)
 # ```{exercise} Accuracy by sentence length
 # :label: exercise-cost-by-length
 #
-# *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each sentence you know whether it is correct.
+# *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each translation you know whether it is correct.
 # How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. An empty
 # bucket costs 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
 # ```
@@ -847,7 +847,7 @@ check("alignment_error_rate", alignment_error)
 # :label: exercise-minimum-length
 #
 # *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols have been written. The model is a table here. Row
-# `log_p[last]` holds the log-probabilities of the symbol after `last`, and BOS comes before the first. A sentence ends with EOS, which belongs to the result, or is cut off
+# `log_p[last]` holds the log-probabilities of the symbol after `last`, and BOS comes before the first. A sentence ends with EOS, which is part of the result, or is cut off
 # at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
 # ```
 

@@ -213,7 +213,7 @@ guess(
 )
 
 # %% [markdown]
-# The moves are the same. With all queries, keys and values as rows of matrices, they are one line {cite}`vaswani2017attention`:
+# The three moves stay the same. With all queries, keys and values as rows of matrices, they fit on one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
@@ -317,7 +317,7 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. (The gradient [at the query](deeper/05_self_attention.ipynb#deeper-query) is even larger.)
+# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. (The gradient [at the query](deeper/05_self_attention.ipynb#deeper-query) is even larger than with it.)
 #
 # ### Masks: what may be seen
 #
@@ -453,7 +453,7 @@ plt.show()
 # %% [markdown]
 # {numref}`fig-split` shows the right way to cut and the most common mistake. Both results have the same shape, so no error message tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head only one and a half words, with their halves in separate rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head only one and a half words, with their halves in separate rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. At the top right is the correct cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. At the bottom right is the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
 plt.show()
 
@@ -501,7 +501,7 @@ multi_head = check("multi_head", multi_head)
 check.show_reference("multi_head")
 
 # %% [markdown]
-# Heads cost no parameters: the same matrices are merely split. Now we use four:
+# Heads cost no extra parameters: the same matrices are merely split. Now we use four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
@@ -528,13 +528,13 @@ straight, _ = layer(seven)
 shuffled, _ = layer(seven[:, shuffle])
 moved = (shuffled - straight[:, shuffle]).abs().max().item()
 guess(
-    "We shuffle seven words and ask a layer again. What happens to its seven outputs?",
+    "We shuffle seven words and run a layer on them again. What are its seven outputs now?",
     ["Other numbers.", "The same, shuffled.", "The same, in the same order."],
     right="The same, shuffled.",
     because=f"The largest difference is {moved:.0e}: rounding.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words: in another order the outputs move with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. Below, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the positions differ."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words: in another order the outputs move with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. At the bottom, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the positions differ."}}
 bag = {"dog": [1.0, 0.0], "bites": [0.0, 1.0], "man": [0.5, 0.5]}
 
 
@@ -617,8 +617,8 @@ shuffled, _ = layer(give_order(seven[:, shuffle], rows))
 print("the same, shuffled:", torch.allclose(shuffled, straight[:, shuffle]))
 
 # %% [markdown]
-# It does: {eq}`eq-permutation` no longer holds. The Transformer paper instead adds sines and cosines, like the hands of **clocks** {cite}`vaswani2017attention`, and so do we tomorrow;
-# [rotary positions](deeper/05_self_attention.ipynb#deeper-rotary) rotate queries and keys instead.
+# It does: {eq}`eq-permutation` no longer holds. The Transformer paper adds sines and cosines instead, like the hands of **clocks** {cite}`vaswani2017attention`, and so do we tomorrow;
+# [rotary positions](deeper/05_self_attention.ipynb#deeper-rotary) rotate queries and keys.
 
 # %% [markdown]
 # ## Is it right?

@@ -832,7 +832,7 @@ check("one_standard_error", choose)
 #
 # *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*
 # {cite}`tallec2018can` draws a time for each unit, uniformly from 1 to `longest - 1` steps. The forget gate's bias
-# is the logarithm of this time, and the input gate's bias is minus that. Write it for given numbers `u`, drawn
+# is the logarithm of this time, and the input gate's bias is its negative. Write it for given numbers `u`, drawn
 # uniformly from 0 to 1. Then measure: build an untrained LSTM of 32 units and let it read 100 random inputs. In how
 # many units is at least a tenth of the gradient of $c_{100}$ with respect to $c_0$ left, with a forget bias of 0,
 # of 1, and with your biases for 100 steps? Then train all three to recall the first of 30 symbols, in at most 250

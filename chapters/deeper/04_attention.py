@@ -756,8 +756,8 @@ for T, S, d in ((32, 48, 16), (20, 70, 64)):
     assert counted("additive", T, S, d) == operations("additive", T, S, d) - elementwise
 
 # %% [markdown]
-# The counter agrees on all products of matrices; it doesn't see the additive score's work on each pair. For memory we ask autograd how much it keeps for the backward pass,
-# and for speed the clock.
+# The counter agrees on all products of matrices; it doesn't see the additive score's work on each pair. For memory we ask autograd how much it keeps for the backward pass;
+# for speed we ask the clock.
 
 
 # %% tags=["evidence"]
