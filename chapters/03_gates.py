@@ -404,7 +404,7 @@ observe(said, steps=steps, right=right, holds=right > 0.9)
 # \end{aligned}
 # $$ (eq-gru)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and shows a part of it; the GRU (right) carries the state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and outputs a part of it; the GRU (right) carries the state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
 mechanisms.side_by_side()
 plt.show()
 

@@ -107,8 +107,8 @@ class Plain(nn.Module):
 
 
 # %% [markdown]
-# Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We give
-# it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, all from *a* to *f*, seven times.
+# Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We make
+# it 48 numbers wide. In training, the pair sees 3,000 words of two to twelve letters, *a* to *f*, seven times.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -117,7 +117,7 @@ fixed = Plain(VOCAB_SIZE, VOCAB_SIZE, 16, 48)
 train_backwards(fixed, words, epochs=7, learning_rate=1e-2)
 through_vector = right_by_length(fixed, range(2, 17))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers, long ones hardly ever.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the number of letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers; long ones hardly ever do.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the number of letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
 curves(
     {"": (list(through_vector), list(through_vector.values()))},
     "letters in the word",
@@ -332,7 +332,7 @@ masked_softmax = check("masked_softmax", masked_softmax)
 check.show_reference("masked_softmax")
 
 # %% [markdown]
-# Now we work through our example, with all three annotations allowed:
+# We work through our example, with all three annotations allowed:
 
 # %%
 e = additive_score(s[None, None], h[None], W_a, U_a, v)  # (1, 1, 3)
@@ -343,7 +343,7 @@ print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 # %% [markdown]
 # These are the numbers in {numref}`fig-one-look`.
 #
-# **Enough for tonight?** This is a good place to stop: you have written attention. The rest of the page trains it.
+# **Enough for tonight?** This is a good place to stop: you have written attention. Next we train it.
 #
 # ### Which state is the query?
 #
@@ -495,7 +495,7 @@ guess(
     because=f"{last['vector of 48']:.0%}, the mean of three seeds; with twice the width it is {last['vector of 96']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors learn the task, too, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors improve, too, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
 lines = {name: (range(1, 21), shares) for name, shares in share.items()}
 curves(lines, "passes", "share correct").set_xticks([1, 5, 10, 15, 20])
 plt.show()
@@ -564,7 +564,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* Here is the sentence that we held back.
+# *8 minutes.* Here is the sentence we held back.
 
 
 # %%

@@ -119,7 +119,7 @@ observe(
 #
 # *1 minute.* How did you know what *it* means? You looked from *it* to *tired*, and from there to a noun that can be tired.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday, the path from *animal* to *it* led through every state in between; today it is a single step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday, the path from *animal* to *it* led through every state in between; today it is one step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
 mechanisms.roads("the animal did not cross the street because it …", asks=8, asked=1)
 plt.show()
 
@@ -213,7 +213,7 @@ guess(
 )
 
 # %% [markdown]
-# The three moves stay the same. With all queries, keys and values as rows of matrices, they fit on one line {cite}`vaswani2017attention`:
+# The moves stay the same. With all queries, keys and values as rows of matrices, they fit on one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
@@ -252,7 +252,7 @@ attention = check("scaled_dot_product", attention)
 check.show_reference("scaled_dot_product")
 
 # %% [markdown]
-# Now run it on the three words. The first row belongs to *cat*.
+# Run it on the three words. The first row belongs to *cat*.
 
 # %%
 y, alpha = attention(q, k, v)
@@ -317,14 +317,14 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. (The gradient [at the query](deeper/05_self_attention.ipynb#deeper-query) is even larger than with it.)
+# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. ([The query's](deeper/05_self_attention.ipynb#deeper-query) is even larger than with it.)
 #
 # ### Masks: what may be seen
 #
 # *18 minutes, 16 of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
 # position see itself and all positions before it. `&` combines two masks.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The causal mask strikes out the future, the padding mask the padding: which keys (columns) each query (row) may see, for three words and one position of padding. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The causal mask strikes out the future, the padding mask the padding: which keys (columns) each query (row) may see. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
 mechanisms.masks()
 plt.show()
 
@@ -335,7 +335,7 @@ plt.show()
 # ```{exercise} Masked attention
 # :label: exercise-masked-attention
 #
-# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). With `is_causal`, a query may not see any key after its own position, either. If there are fewer
+# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). With `is_causal`, a query sees no key after its own position, either. If there are fewer
 # queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros where nothing is allowed;
 # `tril(n)` keeps a matrix up to its $n$-th diagonal. ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
 # ```
@@ -434,7 +434,7 @@ observe(
 # %% [markdown]
 # Your few lines already understand most of the pronouns, but the gaps are hard for them. Two things are missing.
 #
-# **Enough for tonight?** This is a good place to stop: your attention reads. The second half gives it several heads, and a sense of order.
+# **Enough for tonight?** This is a good place to stop: your attention reads. Next it gets several heads, and a sense of order.
 #
 # ### Several heads at once
 #
@@ -451,9 +451,9 @@ mechanisms.heads()
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-split` shows the right way to cut and the most common mistake. Both results have the same shape, so no error message tells them apart.
+# {numref}`fig-split` shows the right way to cut and the most common mistake. Both results have the same shape, so no error tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head only one and a half words, with their halves in separate rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. At the top right is the correct cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. At the bottom right is the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head one and a half words, spread over three rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. At the top right is the correct cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. At the bottom right is the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
 plt.show()
 
@@ -528,7 +528,7 @@ straight, _ = layer(seven)
 shuffled, _ = layer(seven[:, shuffle])
 moved = (shuffled - straight[:, shuffle]).abs().max().item()
 guess(
-    "We shuffle seven words and run a layer on them again. What are its seven outputs now?",
+    "We shuffle seven words and run the layer again. What are its seven outputs now?",
     ["Other numbers.", "The same, shuffled.", "The same, in the same order."],
     right="The same, shuffled.",
     because=f"The largest difference is {moved:.0e}: rounding.",
@@ -568,7 +568,7 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention, a sentence is a bag of words, so the order has to be written into the vectors: that is **positional encoding**. The plainest way is a table with a learned row
+# To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The plainest way is a table with a learned row
 # for each position, which is added to the word there.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With the row of its position added, *dog* at position 0 and *dog* at position 2 are different vectors.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns from top to bottom: the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
@@ -608,7 +608,7 @@ give_order = check("give_order", give_order)
 check.show_reference("give_order")
 
 # %% [markdown]
-# Does the layer notice now that the seven words were shuffled?
+# Does the layer now notice that the seven words were shuffled?
 
 # %%
 rows = torch.randn(24, 16, dtype=torch.float64)
@@ -644,7 +644,7 @@ print("outputs and weights agree with the library's and the book's layers to ten
 # ## Train it
 #
 # *2 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
-# of three readers by validation.
+# of the three on the validation set.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]

@@ -431,7 +431,7 @@ greedy = seq2seq.greedy_decode(translator, source, lengths, max_len=20)
 beam, _ = seq2seq.beam_search(translator, source, lengths, width=5, max_len=20)
 higher = log_likelihood(beam) - log_likelihood(greedy)
 observe(
-    "For {better:.1%} of the sentences the beam finds a more probable translation than greedy decoding, for {worse:.1%} a less probable one.",
+    "For {better:.1%} of the sentences the beam finds a more probable translation than greedy decoding, and for {worse:.1%} a less probable one.",
     better=(higher > 1e-3).double().mean().item(),
     worse=(higher < -1e-3).double().mean().item(),
     holds=(higher > 1e-3).sum().item() > (higher < -1e-3).sum().item(),
@@ -578,7 +578,7 @@ ranked = [exact[name] for name in ("dot", "scaled dot", "additive")]
 assert all(max(lower) < min(higher) for lower, higher in itertools.pairwise(ranked))
 
 # %% [markdown]
-# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which training shows only apart. At this width the scores rank as the paper says, in every
+# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which occur only separately in training. At this width the scores rank as the paper says, in every
 # seed. But all of them had the same learning rate, which may suit one score better than another. So another experiment trained three of them again, on 6,000 sentences,
 # each at four rates.
 
@@ -810,7 +810,7 @@ claim(
 )
 
 # %% [markdown]
-# Both compare all pairs, so both grow with the square of the length. The difference is that the additive score computes $d$ numbers for each pair, and the dot product one.
+# Both compare all pairs, so the cost of both grows with the square of the length. The difference is that the additive score computes $d$ numbers for each pair, and the dot product one.
 # On a processor that moves data more slowly than it multiplies, this is decisive.
 #
 # (claim-s2s-8)=
@@ -897,7 +897,7 @@ plt.show()
 # ## What about real sentences?
 #
 # *3 minutes.* Our grammar is clean; people are not. How does such a network do on their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
-# in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character counts as a word. The training takes far longer than any other on this page.
+# in a folder, and set `BOOK_DATA` to that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character counts as a word. The training takes far longer than any other on this page.
 #
 # ```python
 # from utils.data.corpora import tatoeba

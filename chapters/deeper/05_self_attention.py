@@ -105,7 +105,7 @@ arrives = {
     for told, scaled in (("with scale", True), ("without", False))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale the query's gradient is larger than with it, up to a width of 256, and then collapses for most queries: its size by the width of queries and keys. Lines are medians of 500 queries, bands hold nine tenths of them.", "name": "fig-query"}, "image": {"alt": "Two curves over the width, from 4 to 1024, on logarithmic axes. With the scale the line is flat, near 1, in a narrow band. Without it the line lies above the other up to a width of 256 and then falls to a fortieth; its band widens, upwards to about 50 and downwards to a millionth of a millionth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale the query's gradient is larger than with it, up to a width of 256, and then collapses for most queries: its size by the width of queries and keys. Lines are medians of 500 queries; bands hold nine tenths of them.", "name": "fig-query"}, "image": {"alt": "Two curves over the width, from 4 to 1024, on logarithmic axes. With the scale the line is flat, near 1, in a narrow band. Without it the line lies above the other up to a width of 256 and then falls to a fortieth; its band widens, upwards to about 50 and downwards to a millionth of a millionth."}}
 lines = {told: (widths, sizes) for told, sizes in arrives.items()}
 how = {"middle": "median", "within": 90, "logx": True, "logy": True}
 ax = curves(lines, "width $d_k$", "size of the gradient", **how)
@@ -239,7 +239,7 @@ def stolen(n: int, d: int) -> list[float]:
 sizes = (4, 8, 16, 32, 64)
 thefts = {n: torch.tensor([stolen(n, d) for d in sizes]).T for n in (10, 100, 1000)}  # (10, 5)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The wider the keys, the fewer are lost to a longer key: how often a random key, used as its own query, loses to another. Lines are means of ten dictionaries, bands go from the lowest to the highest.", "name": "fig-thefts"}, "image": {"alt": "Three falling curves over the width of the keys, from 4 to 64: 10, 100 and 1000 keys. At a width of 4 they begin at about 33, 78 and 96 percent; from 32 on all are at zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The wider the keys, the fewer are lost to a longer key: how often a random key, used as its own query, loses to another. Lines are means of ten dictionaries; bands go from the lowest to the highest.", "name": "fig-thefts"}, "image": {"alt": "Three falling curves over the width of the keys, from 4 to 64: 10, 100 and 1000 keys. At a width of 4 they begin at about 33, 78 and 96 percent; from 32 on all are at zero."}}
 lines = {f"{n:,} keys": (sizes, 100 * shares) for n, shares in thefts.items()}
 ax = curves(lines, "numbers in a key", "fetched another entry (%)", logx=True)
 ax.set_xticks(sizes, sizes)
@@ -263,7 +263,7 @@ claim(
 )
 
 # %% [markdown]
-# And it never reports that it found nothing. So it is a dictionary for keys of equal length that it really holds.
+# And it never reports that it found nothing. So it is a dictionary only for keys of equal length, and only for those that it holds.
 
 # %% [markdown]
 # (deeper-way)=
@@ -283,7 +283,7 @@ for name, layer in layers.items():
     heard[name] = gradient.norm(dim=2).mean(dim=0)  # (65,)
 left = {name: size / size[33] for name, size in heard.items()}  # the word next to it: 1
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In an RNN the influence of a word fades with its distance, in self-attention it doesn't: size of the gradient of position 32's output with respect to each of 65 words, relative to that of the next word. Mean of 50 random sequences; logarithmic axis.", "name": "fig-heard"}, "image": {"alt": "Two curves over the positions 0 to 64. That of the RNN falls from the middle along nearly straight lines to both sides, by many powers of ten. That of self-attention is flat, with a small peak in the middle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In an RNN the influence of a word fades with its distance; in self-attention it doesn't: size of the gradient of position 32's output with respect to each of 65 words, relative to that of the next word. Mean of 50 random sequences; logarithmic axis.", "name": "fig-heard"}, "image": {"alt": "Two curves over the positions 0 to 64. That of the RNN falls from the middle along nearly straight lines to both sides, by many powers of ten. That of self-attention is flat, with a small peak in the middle."}}
 curves({name: (range(65), size) for name, size in left.items()}, "position", "gradient", logy=True)
 plt.show()
 
@@ -469,8 +469,8 @@ observe(
 
 # %% [markdown]
 # On the pronouns one layer does far better than the rules, and from some starts it also fills nearly all gaps. It's easy to imagine how it understands a pronoun: one head fetches the
-# adjective, others the nouns that agree in number, and the output adds up the evidence. So one layer does most of the work. Whether it could do all of
-# it, with longer training, three networks trained for six epochs can't decide.
+# adjective, others the nouns that agree in number, and the output adds up the evidence. So one layer does most of the work. Three networks trained for six
+# epochs can't decide whether it could do all of it with longer training.
 
 # %% [markdown]
 # (deeper-adjective)=
@@ -734,7 +734,7 @@ observe(
 # ## Keys and values, separate or shared?
 #
 # *2 minutes.* Yesterday an annotation was key and value at once. Today the two are separate. Is that worth a third matrix? Another stored experiment put sixteen children into
-# each group and drew new groups for every batch. Its networks have two heads, with a matrix for keys and one for values, or with one matrix that serves as both. Then everything
+# each group and drew new groups for every batch. Its networks have two heads, with a matrix for keys and one for values, or with one matrix that serves as both. In the second kind, everything
 # is a third wider, so that the number of parameters is the same. How many steps does each network need until 95% of its answers are correct?
 
 # %% tags=["evidence"]
@@ -966,7 +966,7 @@ assert min(row["pronoun"] for row in runs[2, False]) > 0.9
 # ## What do the two scores cost?
 #
 # *2 minutes.* Day 4's additive score computes $d$ numbers for each pair of positions, today's dot product one. What does that cost? In a stored experiment $n$ positions of
-# 64 numbers attend to themselves once, forwards and backwards. It counted operations (a tanh as one), bytes at the peak, and processor time on one core.
+# 64 numbers attend to themselves once, forwards and backwards. The experiment counted operations (a tanh as one), bytes at the peak, and processor time on one core.
 
 # %% tags=["evidence"]
 timed = experiments.load("scores")
