@@ -331,7 +331,7 @@ direct_path = check("direct_path", direct_path)
 check.show_reference("direct_path")
 
 # %% [markdown]
-# A gate that stays at $f$ leaves $f^T$ after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
+# A gate that stays at $f$ leaves a share of $f^T$ after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
 #
 # $$
 # \begin{aligned}
@@ -409,7 +409,7 @@ mechanisms.side_by_side()
 plt.show()
 
 # %% [markdown]
-# The **update gate** $z$ decides how much is kept. The shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
+# The **update gate** $z$ decides how much is kept. The two shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
 # as if it had read nothing.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: z = r = 0, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}

@@ -803,8 +803,8 @@ check("who_asks", my_step)
 # :label: exercise-cost-by-length
 #
 # *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each translation you know whether it is correct.
-# How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. An empty
-# bucket costs 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
+# How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. For an empty
+# bucket, return 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
 # ```
 
 
