@@ -375,7 +375,7 @@ observe(said, one=fmean(one), many=fmean(many), holds=max(one) < 0.3 and min(man
 # %% [markdown]
 # So "the gradient of the cell is the forget gate" is only half the truth. Many paths leave the cell state and come back.
 #
-# Now we train your LSTM as we trained the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
+# Now we train your LSTM in the same way as the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
 
 # %% tags=["training"]
 torch.manual_seed(0)

@@ -75,7 +75,7 @@ mechanisms.unrolled("faced", "decaf")
 plt.show()
 
 # %% [markdown]
-# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair of networks. The two GRUs are the library's, and compute what yesterday's did; *packing* makes them
+# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair of networks. The two GRUs are the library's, and compute the same as yesterday's; *packing* makes them
 # stop where a source ends. `bridge` turns the encoder's last states into the decoder's first one.
 
 

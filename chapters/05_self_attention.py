@@ -836,7 +836,7 @@ observe(
 # ## Where it breaks
 #
 # *2 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
-# still differ?
+# still differ at the end?
 
 
 # %%
