@@ -19,7 +19,7 @@
 # - tell the conventions of LSTMs and GRUs apart before you load weights,
 # - count a layer's weights, and work out how much one state can hold.
 #
-# It builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. It takes 55 minutes to read and 32 to write
+# Today builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. It takes 55 minutes to read and 32 to write
 # the four functions at its heart. The page trains what you wrote, and at the end it continues your sentence.
 
 # %% tags=["setup"]
@@ -66,7 +66,7 @@ quiz("03_gates")
 #
 # > **b** a d c a c b a d d c b a c d …
 #
-# You kept it because you knew that you would be asked, and let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
+# You kept it because you knew you would be asked, and you let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols of four kinds.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -103,13 +103,13 @@ plt.show()
 assert left_of_50 < 1e-6
 
 # %% [markdown]
-# The reason is in the design. The state is *rewritten* at every step: a matrix and a tanh come between one step's knowledge and the next one's, even when nothing worth keeping happens. So here is today's idea: **don't rewrite what
+# The reason lies in the design. The state is *rewritten* at every step: a matrix and a tanh come between one step's knowledge and the next's, even when nothing worth keeping happens. So here is today's idea: **don't rewrite what
 # you want to keep.**
 
 # %% [markdown]
 # ## The idea
 #
-# *2 minutes.* Think of a road that runs through all time steps. What drives on it stays as it is, and three gates control the traffic:
+# *2 minutes.* Think of a road that runs through all time steps. Whatever drives on it stays as it is, and three gates control the traffic:
 #
 # - the **forget gate** $f$ decides how much of it may go on,
 # - the **input gate** $i$, at the ramp, decides how much may join,
@@ -122,7 +122,7 @@ plt.show()
 # %% [markdown]
 # The road has one lane per unit, and a gate is a number between 0 and 1 for each lane, computed from the current input and the previous output with weights that the
 # network learns. This is **long short-term memory**, the
-# LSTM {cite}`hochreiter1997long`, with the forget gate that it was given three years later {cite}`gers2000learning`. The road is called the **cell state** $c_t$, and the part that the output gate shows is the state $h_t$ that you
+# LSTM {cite}`hochreiter1997long`, with the forget gate that it was given three years later {cite}`gers2000learning`. The road is called the **cell state** $c_t$, and the part of it that the output gate lets out is the state $h_t$ that you
 # know.
 #
 # When `b` comes, the ramp should open. Then it should close, and the forget gate should stay open until someone asks.
@@ -194,9 +194,9 @@ plt.show()
 # \end{aligned}
 # $$ (eq-lstm-gates)
 #
-# $g_t$ isn't a gate. It is the **candidate**, the value that could be written, and it may be negative. The four blocks of weights are stacked, so that one product computes them all.
+# $g_t$ isn't a gate. It is the **candidate**, the value that could be written, and it may be negative. The four blocks of weights are stacked, so that one matrix product computes all four.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One product computes all four blocks. The result is cut into four parts, and each goes through its own function.", "name": "fig-four-blocks"}, "image": {"alt": "A matrix of eight rows in four colours, two for each of i, f, g and o; its columns belong to W_x and W_h. Times a column of x_t above h at t minus 1, it gives a column of eight numbers in the same colours. Four arrows lead from its parts through sigma, sigma, tanh and sigma to i_t, f_t, g_t and o_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One product computes all four blocks. The result is cut into four parts, and each goes through its own function.", "name": "fig-four-blocks"}, "image": {"alt": "A matrix of eight rows in four colours, two for each of i, f, g and o; its columns belong to W_x and W_h. Multiplied by a column of x_t above h at t minus 1, it gives a column of eight numbers in the same colours. Four arrows lead from its parts through sigma, sigma, tanh and sigma to i_t, f_t, g_t and o_t."}}
 mechanisms.blocks()
 plt.show()
 
@@ -210,7 +210,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-lstm-cell)
 #
-# Do one step by hand, with one unit. Its cell holds 2, which means `b`. Its previous output was $h = 0.5$, and another symbol comes in, $x = 1$. The weights are chosen so that the blocks get round numbers. Then compare with {numref}`fig-lstm`.
+# Do one step by hand, with one unit. Its cell holds 2, which means `b`. Its previous output was $h = 0.5$, and another symbol comes in, $x = 1$. The weights are chosen so that the numbers come out round. Then compare with {numref}`fig-lstm`.
 
 # %%
 x, h, c = 1.0, 0.5, 2.0
@@ -220,7 +220,7 @@ b = {"i": 0.0, "f": 0.5, "g": 0.0, "o": 0.0}
 inside = {name: w_x[name] * x + w_h[name] * h + b[name] for name in "ifgo"}
 inside
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is almost fully open, so the cell keeps most of its 2; the input gate lets a little in: the step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is almost fully open, so the cell keeps most of its 2, while the input gate lets in a little: one step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
 squash = {"g": math.tanh}
 values = {name: squash.get(name, lambda a: 1 / (1 + math.exp(-a)))(inside[name]) for name in "ifgo"}
 mechanisms.lstm(c, values)
@@ -294,7 +294,7 @@ class Recall(nn.Module):
 # %% [markdown]
 # ### The gradient along the cell state
 #
-# *16 minutes, 10 of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from one cell state to the next is the forget gate, and over many
+# *16 minutes, 10 of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative of each cell state with respect to the one before is the forget gate, and over many
 # steps it is a product:
 #
 # $$
@@ -304,7 +304,7 @@ class Recall(nn.Module):
 # \end{aligned}
 # $$ (eq-road)
 #
-# No matrix, no tanh. But the gates aren't really fixed: they depend on $h_{t-1}$, which was computed from $c_{t-1}$. So a second path leads from cell to cell.
+# No matrix, no tanh. But the gates aren't really fixed: they depend on $h_{t-1}$, which was computed from $c_{t-1}$. So there is a second path from one cell state to the next.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The gradient has two paths back: the direct one, with one forget gate per step, and the dashed one, through the gates and the previous output.", "name": "fig-ways-back"}, "image": {"alt": "Three cells, c at t minus 2, t minus 1 and t. Thick arrows in the gradient's colour lead back from each to the one before, marked f_t and f at t minus 1. Below, dashed arrows lead from each cell to a box, gates, from there to the state h before it, and up to the cell before it."}}
 mechanisms.ways_back()
@@ -314,7 +314,7 @@ plt.show()
 # ```{exercise} The gradient along the cell state
 # :label: exercise-direct-path
 #
-# *10 minutes.* Given the forget gates $f_1 \dots f_T$ of a run, return {eq}`eq-road` for each $t$ from 0 to $T$. The last one is 1. `cumprod` computes running products, and `flip` reverses an axis.
+# *10 minutes.* Given the forget gates $f_1 \dots f_T$ of a run, return the product in {eq}`eq-road` for each $t$ from 0 to $T$. The last one, over no gates at all, is 1. `cumprod` computes running products, and `flip` reverses an axis.
 # ([Solution](solutions/03_gates.ipynb#solution-direct-path))
 # ```
 
@@ -331,7 +331,7 @@ direct_path = check("direct_path", direct_path)
 check.show_reference("direct_path")
 
 # %% [markdown]
-# A gate that stays at $f$ leaves $f^T$ after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
+# A gate that stays at $f$ leaves a share of $f^T$ after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
 #
 # $$
 # \begin{aligned}
@@ -354,7 +354,7 @@ plt.show()
 stays = torch.tensor([*biases.values()]).sigmoid().expand(1, 50, 3).double()
 on_the_road = direct_path(stays)[0].flip(0)  # (51, 3), by distance
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 50 saves the gradient over 50 steps: the share left on the direct path if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus fifteen at 50 steps; for a bias of 1 to below ten to the minus six; for a bias of log 50 it is nearly flat and ends above a third."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 50 saves the gradient over 50 steps: the share left on the direct path if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus fifteen at 50 steps; for a bias of 1 to below ten to the minus six; the one for a bias of log 50 is nearly flat and ends above a third."}}
 lines = {name: (range(51), on_the_road[:, k]) for k, name in enumerate(biases)}
 curves(lines, "steps back", "gradient that is left", logy=True)
 plt.show()
@@ -375,7 +375,7 @@ observe(said, one=fmean(one), many=fmean(many), holds=max(one) < 0.3 and min(man
 # %% [markdown]
 # So "the gradient of the cell is the forget gate" is only half the truth. Many paths leave the cell state and come back.
 #
-# Now we train your LSTM as we trained the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
+# Now we train your LSTM in the same way as the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -387,7 +387,7 @@ said = "After {steps} steps your LSTM recalls the first of 50 symbols {right:.1%
 observe(said, steps=steps, right=right, holds=right > 0.9)
 
 # %% [markdown]
-# **Enough for tonight?** This is a good place to stop: your LSTM remembers. What follows gets by with less, and writes.
+# **Enough for tonight?** This is a good place to stop: your LSTM remembers. Next come a layer that gets by with less and an LSTM that writes.
 #
 # ### The gated recurrent unit (GRU)
 #
@@ -404,12 +404,12 @@ observe(said, steps=steps, right=right, holds=right > 0.9)
 # \end{aligned}
 # $$ (eq-gru)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and shows a part of it; the GRU (right) carries its state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and outputs a part of it; the GRU (right) carries the state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
 mechanisms.side_by_side()
 plt.show()
 
 # %% [markdown]
-# The **update gate** $z$ decides how much is kept. The shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
+# The **update gate** $z$ decides how much is kept. The two shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
 # as if it had read nothing.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: z = r = 0, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
@@ -501,8 +501,8 @@ print("your LSTM and GRU agree with the library's and the book's, to ten digits"
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means a bias of $\log T$ at the LSTM's forget gate or
-# the GRU's update gate.
+# *4 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means that the bias of the LSTM's forget gate, or
+# of the GRU's update gate, starts at $\log T$.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: how many of three networks name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
 names = {"rows": list(learned), "columns": [f"{n} steps" for n in learned["RNN"]]}
@@ -523,14 +523,14 @@ assert min(of_1024.column("test", model="RNN")) > 0.9
 
 # %% tags=["view"]
 guess(
-    "Three LSTMs with a bias of 1 see sequences of up to 1,024 symbols, short ones among them. How many recall the first of 1,024?",
+    "Three LSTMs with a bias of 1 train on sequences of up to 1,024 symbols, short ones among them. How many recall the first of 1,024?",
     ["none", "some", "all"],
     right=("none", "some", "some", "all")[mixed],
-    because=f"{mixed} of 3: short sequences open the way.",
+    because=f"{mixed} of 3: short sequences pave the way.",
 )
 
 # %% [markdown]
-# Mixing in short sequences teaches [the plain RNN](deeper/03_gates.ipynb#gates-mixed), too. As yesterday, the trouble is in the learning.
+# Mixing in short sequences teaches [the plain RNN](deeper/03_gates.ipynb#gates-mixed), too. As yesterday, the trouble lies in the learning.
 #
 # Now for something to read: the docstrings of a library, character by character. Your LSTM goes through the training text twice.
 
@@ -570,7 +570,7 @@ found_by_yours = math.exp(nats)
 observe(said, found=found_by_yours, alone=alone, holds=found_by_yours < 6 and alone > 15)
 
 # %% [markdown]
-# LSTM, GRU or RNN: which is best? {numref}`fig-rates` is a warning. It compares three kinds of layers with equal numbers of parameters, at five learning rates.
+# LSTM, GRU or RNN: which is best? {numref}`fig-rates` holds a warning. It compares three kinds of layers with equal numbers of parameters, at five learning rates.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Which layer is best depends on the learning rate: perplexity on the validation text after three passes. Means and ranges of three seeds, cut off above 50.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 the LSTM's is the highest, near 10, and the others lie near 7. The RNN's and the GRU's are lowest at 0.01, near 6 and 5.5, and higher at higher rates, where single seeds leave the picture. The LSTM's falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
 rates = experiments.load("learning_rates")
@@ -632,7 +632,7 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. At best, a unit's forget gates leave {left:.0%} of what the first symbol wrote. The four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. At best, a unit's forget gates leave {left:.0%} of what the first symbol wrote. At the end, the four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
@@ -681,7 +681,7 @@ observe(said, stored=stored, found=found_by_yours, holds=stored < 0.95 * found_b
 recurrent_writer("lstm", beginning="If the input is ")
 
 # %% [markdown]
-# Then **empty its state**, first after each word, then after each letter. What is lost first, spelling or sense?
+# Then **empty its state**, first after each word, then after each letter. Which goes first, spelling or sense?
 
 # %% tags=["evidence"]
 emptied = {name: shown[f"after each {name}"] for name in ("word", "letter")}
@@ -690,7 +690,7 @@ kept = 1.1 * stored < emptied["word"] < emptied["letter"] / 1.3
 observe(said, stored=stored, **emptied, holds=kept)
 
 # %% [markdown]
-# All that it knows of the sentence is in its state. In JupyterLab, let your own LSTM write, too, with a temperature, as yesterday:
+# Everything it knows about the sentence is in its state. In JupyterLab, let your own LSTM write as well, with a temperature, as yesterday:
 
 
 # %%
@@ -716,7 +716,7 @@ print(continued("Return the number of ", temperature=0.6))
 # ## Where it breaks
 #
 # *2 minutes.* A gated network can keep one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
-# eight kinds), then a start signal, and then has to repeat them. At the signal, all that it has is its state: one vector.
+# eight kinds), then a start signal, and then has to repeat them. When the signal comes, all it has is its state: one vector.
 
 # %% tags=["training"]
 repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
@@ -899,7 +899,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a network learns when to open and shut its gates, and keeps what it carries along for as long as they stay open. **Tomorrow** one network reads a sentence and
+# So a network can learn when to open and shut its gates, and it keeps what it carries for as long as they stay open. **Tomorrow** one network reads a sentence and
 # another writes its translation. Between them is a single vector. We measure what that
 # costs, and then let the second network look back at *all* the states of the first, and choose.
 

@@ -16,11 +16,11 @@
 # - build the decoder's input for training,
 # - write a score, and turn scores into weights that leave out padding,
 # - say which state is the query in Bahdanau's decoder and in Luong's,
-# - write greedily, symbol by symbol, and hold back the end,
+# - decode greedily, symbol by symbol, with a minimum length,
 # - measure what a fixed vector costs, by length,
 # - read word alignments off attention weights, and measure their error.
 #
-# It builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and half
+# Today builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and half
 # an hour to write the functions at its heart. You train what you wrote, and at the end it reads dates as people write them in twelve countries.
 
 # %% tags=["setup"]
@@ -63,7 +63,7 @@ quiz("04_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* So far a network has given one answer for a whole sequence, or one for each of its symbols. A translation is neither: it is another sequence, and its length
+# *5 minutes.* So far, our networks have given one answer for a whole sequence, or one for each of its symbols. A translation is neither: it is another sequence, and its length
 # isn't known in advance. Two recurrent networks can write it together {cite}`sutskever2014sequence,cho2014learning`. The **encoder** reads the source. Its last state is
 # handed to the **decoder**, which writes the target symbol by symbol.
 #
@@ -75,7 +75,7 @@ mechanisms.unrolled("faced", "decaf")
 plt.show()
 
 # %% [markdown]
-# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair of networks. The two GRUs are the library's, and compute what yesterday's did; *packing* makes them
+# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair of networks. The two GRUs are the library's, and compute the same as yesterday's; *packing* makes them
 # stop where a source ends. `bridge` turns the encoder's last states into the decoder's first one.
 
 
@@ -107,8 +107,8 @@ class Plain(nn.Module):
 
 
 # %% [markdown]
-# Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We give
-# it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
+# Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We make
+# it 48 numbers wide. In training, the pair sees 3,000 words of two to twelve letters, *a* to *f*, seven times.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -117,7 +117,7 @@ fixed = Plain(VOCAB_SIZE, VOCAB_SIZE, 16, 48)
 train_backwards(fixed, words, epochs=7, learning_rate=1e-2)
 through_vector = right_by_length(fixed, range(2, 17))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers, long ones hardly ever.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers; long ones hardly ever do.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the number of letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
 curves(
     {"": (list(through_vector), list(through_vector.values()))},
     "letters in the word",
@@ -242,8 +242,8 @@ print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
 # e_{tj} = v^\top \tanh(W_a\, s_t + U_a\, h_j) .
 # $$ (eq-score)
 #
-# It is called **additive** because the query's part and the key's part are added. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query, of two numbers
-# each.
+# It is called **additive** because the query's part and the key's part are added. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query, each with two
+# numbers.
 
 # %%
 s = torch.tensor([0.5, 1.0])  # (N,)
@@ -332,7 +332,7 @@ masked_softmax = check("masked_softmax", masked_softmax)
 check.show_reference("masked_softmax")
 
 # %% [markdown]
-# Now we compute our example, with all three annotations allowed:
+# We work through our example, with all three annotations allowed:
 
 # %%
 e = additive_score(s[None, None], h[None], W_a, U_a, v)  # (1, 1, 3)
@@ -343,7 +343,7 @@ print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 # %% [markdown]
 # These are the numbers in {numref}`fig-one-look`.
 #
-# **Enough for tonight?** This is a good place to stop: you have written attention. What follows trains it.
+# **Enough for tonight?** This is a good place to stop: you have written attention. Next we train it.
 #
 # ### Which state is the query?
 #
@@ -356,7 +356,7 @@ plt.show()
 
 # %% [markdown]
 # In Bahdanau's decoder the context becomes part of the next query; in Luong's it doesn't. So if the target is known, Luong's decoder can first run through all of it, and then attend
-# at all steps at once. We build this one, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ stacks the two vectors.
+# at all steps at once. We build Luong's, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ stacks the two vectors.
 #
 # ### A network with attention
 #
@@ -388,7 +388,7 @@ class Translator(Plain):
 
 
 # %% [markdown]
-# To train it, your `shift` builds the decoder's input. The loss is the mean of $-\log p$ over all symbols that aren't padding.
+# For training, your `shift` builds the decoder's input. The loss is the mean of $-\log p$ over all symbols that aren't padding.
 
 
 # %%
@@ -412,7 +412,7 @@ torch.manual_seed(0)
 sources, targets = [[*word, EOS] for word in words], [word[::-1] for word in words]
 looking = trained(Translator(VOCAB_SIZE, VOCAB_SIZE, 16, 48), sources, targets, epochs=7)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, nearly up to the longest ones in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, almost up to the longest in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the number of letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
 with_attention = right_by_length(looking, range(2, 17))
 lines = {"with attention": with_attention, "vector of 48": through_vector}
 lines = {name: (list(right), list(right.values())) for name, right in lines.items()}
@@ -421,7 +421,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector, {theirs:.0%} were. At 16 letters, more than in training, {beyond:.0%} are.",
+    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector, {theirs:.0%} were. At 16 letters, longer than any word in training, {beyond:.0%} are.",
     **{"ours": with_attention[11], "theirs": through_vector[11], "beyond": with_attention[16]},
     holds=with_attention[11] > 0.6 and with_attention[16] < 0.5,
 )
@@ -454,7 +454,7 @@ observe(
 )
 
 # %% [markdown]
-# The best beginning doesn't always lead to the best end. [Beam search](deeper/04_attention.ipynb#seq-beam) keeps several beginnings and finds more probable
+# The best beginning doesn't always lead to the best sentence. [Beam search](deeper/04_attention.ipynb#seq-beam) keeps several beginnings and finds more probable
 # sentences, though with our models they are hardly better.
 
 # %% [markdown]
@@ -489,13 +489,13 @@ last = {name: shares[:, -1].mean().item() for name, shares in share.items()}
 
 # %% tags=["view"]
 guess(
-    "After twenty passes over 12,000 words, how many of the words with 9 to 12 letters come out correctly through a vector of 48 numbers?",
+    "After twenty passes over 12,000 words, what share of the words with 9 to 12 letters comes out correctly through a vector of 48 numbers?",
     ["under 10%", "about a quarter", "over half"],
     right="over half",
     because=f"{last['vector of 48']:.0%}, the mean of three seeds; with twice the width it is {last['vector of 96']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors follow, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors improve, too, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
 lines = {name: (range(1, 21), shares) for name, shares in share.items()}
 curves(lines, "passes", "share correct").set_xticks([1, 5, 10, 15, 20])
 plt.show()
@@ -503,7 +503,7 @@ plt.show()
 # %% tags=["evidence"]
 half = arrivals(runs, 0.5)
 observe(
-    "Half of these words are correct after {attention} passes with attention, after {wide} with a vector of 96 and after {narrow} with one of 48. In the end, {most:.0%}, {more:.0%} and {less:.0%} are.",
+    "Half of these words are correct after {attention} passes with attention, after {wide} with a vector of 96 and after {narrow} with one of 48. After all twenty, the shares are {most:.0%}, {more:.0%} and {less:.0%}.",
     **{"attention": half["attention"], "wide": half["vector of 96"]},
     narrow=half["vector of 48"],
     **{"most": last["attention"], "more": last["vector of 96"], "less": last["vector of 48"]},
@@ -515,7 +515,7 @@ observe(
 # {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of sentences, each source read
 # backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors lose the longest words. Beyond the training lengths (dashed line), attention fails, too.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors lose the longest words. Beyond the training lengths (dashed line), attention fails, too.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over the number of letters, from two to eighteen. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
 lines = {name: (rows[0]["length"], [row["right"] for row in rows]) for name, rows in runs.items()}
 curves(lines, "letters in the word", "share correct").axvline(12.5, color="black", linestyle="--")
 plt.show()
@@ -524,7 +524,7 @@ plt.show()
 of = {name: torch.tensor([row["right"] for row in rows]).mean(0) for name, rows in runs.items()}
 twelve, fourteen = ({name: right[n - 2].item() for name, right in of.items()} for n in (12, 14))
 observe(
-    "At 12 letters, the most in training, the two vectors manage {narrow:.0%} and {wide:.0%} of the words, and attention {ours:.0%}. At 14, they manage {less:.0%}, {more:.0%} and {most:.0%}.",
+    "At 12 letters, the most in training, the two vectors manage {narrow:.0%} and {wide:.0%} of the words, and attention {ours:.0%}. At 14, the three manage {less:.0%}, {more:.0%} and {most:.0%}.",
     **{"narrow": twelve["vector of 48"], "wide": twelve["vector of 96"]},
     **{"less": fourteen["vector of 48"], "more": fourteen["vector of 96"]},
     **{"ours": twelve["attention"], "most": fourteen["attention"]},
@@ -532,7 +532,7 @@ observe(
 )
 
 # %% [markdown]
-# Up to the longest words in training, then, each extra letter makes it harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
+# Up to the longest words in training, then, each extra letter makes the task harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
 # letters later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
 #
 # **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is held back; your network learns from the others.
@@ -564,7 +564,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* Here is the sentence that was kept aside.
+# *8 minutes.* Here is the sentence we held back.
 
 
 # %%
@@ -576,7 +576,7 @@ def looks(model, source, written):
     return model.decode(shift(torch.tensor([written])), s, h, real)[2][0]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it has never seen. Circles: the true links, which it doesn't know.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it has never seen. Circles mark the true links, which it was never told.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
 wanted = "我 爱 深度 学习"
 source = [*task.english.encode(ASKED.split()), EOS]
 weights = looks(translator, source, [*task.target([wanted])[0], EOS])
@@ -623,7 +623,7 @@ alignment(shown, choose="Text")
 # %% [markdown]
 # A picture can be chosen to please; a number judges every sentence. Link each target word to the source word that gets its largest weight. The **alignment error rate** is,
 # [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. A stored experiment on 24,000 sentences measured it for four scores; *scaled
-# dot* is tomorrow's. The baseline, the diagonal, knows no words.
+# dot* is tomorrow's. The baseline, the diagonal, ignores the words.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from lowest to highest; the diagonal was measured on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
@@ -639,8 +639,8 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *7 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates from twelve countries,
-# and is told which country, since `3/5/04` is in March in one country and in May in another.
+# *7 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, working letter by letter, learns from 7,000 dates from twelve countries.
+# It is told the country, since `3/5/04` is in March in one and in May in another.
 
 # %% tags=["training"]
 dates = DateTask(7_000, locale=True, seed=0)
@@ -667,14 +667,14 @@ observe(
 )
 
 # %% [markdown]
-# In JupyterLab, `reads("…")` reads your own birthday. Here on the page a network of the same kind answers. It was trained for longer, also on dates as people type
+# In JupyterLab, `reads("…")` reads your own birthday. Here on the page, a network of the same kind answers. It was trained for longer, and also on dates as people type
 # them: in lower case, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
 
 # %% tags=["view"]
 typed_date("dates", examples=shown_first(dates.parts.test))
 
 # %% [markdown]
-# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests this network without the country, on formats it never saw, and against rules that people wrote.
+# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests this network without the country, on formats it never saw, and against hand-written rules.
 
 # %% [markdown]
 # ## Where it breaks
@@ -686,7 +686,7 @@ mechanisms.waiting(6)
 plt.show()
 
 # %% [markdown]
-# How long is the longest chain of operations that wait for each other? We count in autograd's record of the computation.
+# How long is the longest chain of operations that wait for each other? We count it in autograd's record of the computation.
 
 
 # %%
@@ -745,7 +745,7 @@ claim(
 rates = [sum(of) / 300 for of in aer.values()]
 claim(
     "s2s-2",
-    "Yes, mostly: depending on the score, {best:.0%} to {worst:.0%} of the largest weights' links are wrong or missing; along the diagonal, {guessed:.0%} are.",
+    "Yes, mostly: depending on the score, {best:.0%} to {worst:.0%} of the links read off the weights are wrong or missing; along the diagonal, {guessed:.0%} are.",
     best=min(rates),
     worst=max(rates),
     guessed=by_diagonal,
@@ -802,9 +802,9 @@ check("who_asks", my_step)
 # ```{exercise} Accuracy by sentence length
 # :label: exercise-cost-by-length
 #
-# *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each sentence you know whether it is correct.
-# How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. An empty
-# bucket costs 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
+# *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each translation you know whether it is correct.
+# How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. For an empty
+# bucket, return 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
 # ```
 
 
@@ -847,7 +847,7 @@ check("alignment_error_rate", alignment_error)
 # :label: exercise-minimum-length
 #
 # *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols have been written. The model is a table here. Row
-# `log_p[last]` holds the log-probabilities of the symbol after `last`, and BOS comes before the first. A sentence ends with EOS, which belongs to the result, or is cut off
+# `log_p[last]` holds the log-probabilities of the symbol after `last`, and BOS comes before the first. A sentence ends with EOS, which is part of the result, or is cut off
 # at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
 # ```
 
@@ -868,7 +868,7 @@ points = {
     "build the decoder's input for training": "shift",
     "write a score, and turn scores into weights that leave out padding": "additive_score masked_softmax additive_score_parameters fully_masked_query",
     "say which state is the query in Bahdanau's decoder and in Luong's": "who_asks",
-    "write greedily, symbol by symbol, and hold back the end": "minimum_length",
+    "decode greedily, symbol by symbol, with a minimum length": "minimum_length",
     "measure what a fixed vector costs, by length": "cost_by_length",
     "read word alignments off attention weights, and measure their error": "alignment_error_rate",
 }

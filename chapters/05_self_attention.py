@@ -20,7 +20,7 @@
 # - say why attention doesn't see order, and how to give it order,
 # - find out whether an attention weight matters, by taking it away.
 #
-# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes 55 minutes to read and 45 to write the functions at its heart. At the end, your
+# Today builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes 55 minutes to read and 45 to write the functions at its heart. At the end, your
 # network says what *it* means.
 
 # %% tags=["setup"]
@@ -82,7 +82,7 @@ table(rows, ["sentence", "fills the gap", "the pronoun means"])
 
 # %% [markdown]
 # Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals are tired, streets are wide. We never tell the network which nouns are animals.
-# First, a GRU that reads in both directions.
+# First we train a GRU that reads in both directions.
 
 
 # %%
@@ -119,7 +119,7 @@ observe(
 #
 # *1 minute.* How did you know what *it* means? You looked from *it* to *tired*, and from there to a noun that can be tired.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From *animal* to *it*: yesterday through all states in between, today in a single step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday, the path from *animal* to *it* led through every state in between; today it is one step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
 mechanisms.roads("the animal did not cross the street because it …", asks=8, asked=1)
 plt.show()
 
@@ -150,7 +150,7 @@ mechanisms.looks(x, x, x, everyone=False, bare=True)
 plt.show()
 
 # %% [markdown]
-# It works, but *cat* attends most to *cat*: a word finds what resembles it. And the scores are symmetric, so *sat* matters to *cat* as much as *cat* to *sat*. That is no way
+# It works, but *cat* attends most to *cat*: a word finds what resembles it. And the scores are symmetric, so *sat* matters to *cat* as much as *cat* does to *sat*. That is no way
 # to understand a pronoun: *it* has to find a noun, which it doesn't resemble, and the noun need not find *it*. Asking, being found and answering are three different things.
 #
 # ### Query, key and value
@@ -213,13 +213,13 @@ guess(
 )
 
 # %% [markdown]
-# The moves are the same. With all queries, keys and values as rows of matrices, they are one line {cite}`vaswani2017attention`:
+# The moves stay the same. With all queries, keys and values as rows of matrices, they fit on one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
 #
-# $d_k$ is the width of a query. Why we divide by its square root comes later.
+# $d_k$ is the width of a query. The reason for the square root comes below.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*. Each number is written where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
@@ -252,14 +252,14 @@ attention = check("scaled_dot_product", attention)
 check.show_reference("scaled_dot_product")
 
 # %% [markdown]
-# Now with the three words. The first row belongs to *cat*.
+# Run it on the three words. The first row belongs to *cat*.
 
 # %%
 y, alpha = attention(q, k, v)
 print("weights", [[round(a, 2) for a in row] for row in alpha.tolist()])
 print("outputs", [[round(a, 2) for a in row] for row in y.tolist()])
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries at once, a row for each. The row of *cat* (framed) is the one from before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries are answered at once, one row each. The row of *cat* (framed) is the same as before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
 mechanisms.looks(q, k, v)
 plt.show()
 
@@ -270,7 +270,7 @@ plt.show()
 # ### The scale: why divide by the root?
 #
 # *3 minutes.* Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Their dot product is a sum of $d_k$ terms, each of variance 1, so its variance is
-# $d_k$. At a width of 64 the scores have a spread of $\pm 8$, at 1,024 of $\pm 32$. A softmax of numbers so far apart puts nearly all the weight on the largest. It
+# $d_k$. The scores' standard deviation is 8 at a width of 64, and 32 at 1,024. A softmax of numbers so far apart puts nearly all the weight on the largest. It
 # **saturates**, and then hardly any slope is left:
 #
 # $$
@@ -317,14 +317,14 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. ([At the query](deeper/05_self_attention.ipynb#deeper-query) it is even larger.)
+# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. ([The query's](deeper/05_self_attention.ipynb#deeper-query) is even larger than with it.)
 #
 # ### Masks: what may be seen
 #
 # *18 minutes, 16 of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
 # position see itself and all positions before it. `&` combines two masks.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The causal mask strikes out the future, the padding mask the padding: which keys (columns) each query (row) may see. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
 mechanisms.masks()
 plt.show()
 
@@ -335,7 +335,7 @@ plt.show()
 # ```{exercise} Masked attention
 # :label: exercise-masked-attention
 #
-# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
+# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). With `is_causal`, a query sees no key after its own position, either. If there are fewer
 # queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros where nothing is allowed;
 # `tril(n)` keeps a matrix up to its $n$-th diagonal. ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
 # ```
@@ -434,26 +434,26 @@ observe(
 # %% [markdown]
 # Your few lines already understand most of the pronouns, but the gaps are hard for them. Two things are missing.
 #
-# **Enough for tonight?** This is a good place to stop: your attention reads. What follows gives it several heads, and order.
+# **Enough for tonight?** This is a good place to stop: your attention reads. Next it gets several heads, and a sense of order.
 #
 # ### Several heads at once
 #
 # *18 minutes, 14 of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
 # places brings back a mixture. So **multi-head attention** looks several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a softmax
-# of its own. The outputs of the heads are laid side by side, and $W_o$ mixes them:
+# of its own. The heads' outputs are concatenated, and $W_o$ mixes them:
 #
 # $$
 # \operatorname{MultiHead}(x_t) = W_o \left[y^{(1)}_t; \dots; y^{(h)}_t\right] .
 # $$ (eq-heads)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads: each attends in its half of the width, with weights of its own, and their outputs are laid side by side.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads: each attends in its half of the width, with weights of its own, and their outputs are concatenated.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
 mechanisms.heads()
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-split` shows how to cut, and the most common mistake. Both results have the same shape, so no error tells them apart.
+# {numref}`fig-split` shows the right way to cut and the most common mistake. Both results have the same shape, so no error tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives a head half of the words, in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head one and a half words, spread over three rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. At the top right is the correct cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. At the bottom right is the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
 plt.show()
 
@@ -481,7 +481,7 @@ check.show_reference("split_heads")
 # ```{exercise} Multi-head self-attention
 # :label: exercise-multi-head
 #
-# *8 minutes.* Now the layer: project, split, attend, lay side by side, mix. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below the other. Use your `attention` and
+# *8 minutes.* Now the layer: project, split, attend, concatenate, mix. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below the other. Use your `attention` and
 # `split_heads`. ([Solution](solutions/05_self_attention.ipynb#solution-multi-head))
 # ```
 
@@ -501,7 +501,7 @@ multi_head = check("multi_head", multi_head)
 check.show_reference("multi_head")
 
 # %% [markdown]
-# Heads cost no parameters: the same matrices are merely split. Now we use four:
+# Heads cost no extra parameters: the same matrices are merely split. Now we use four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
@@ -528,13 +528,13 @@ straight, _ = layer(seven)
 shuffled, _ = layer(seven[:, shuffle])
 moved = (shuffled - straight[:, shuffle]).abs().max().item()
 guess(
-    "We shuffle seven words and ask a layer again. What happens to its seven outputs?",
+    "We shuffle seven words and run the layer again. What are its seven outputs now?",
     ["Other numbers.", "The same, shuffled.", "The same, in the same order."],
     right="The same, shuffled.",
     because=f"The largest difference is {moved:.0e}: rounding.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words: in another order the outputs move with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. Below, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the positions differ."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words: in another order the outputs move with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. At the bottom, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the positions differ."}}
 bag = {"dog": [1.0, 0.0], "bites": [0.0, 1.0], "man": [0.5, 0.5]}
 
 
@@ -568,8 +568,8 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention a sentence is a bag of words. Its order has to be written in: that is **positional encoding**. The plainest way is a table with a learned row for each
-# position, which is added to the words.
+# To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The plainest way is a table with a learned row
+# for each position, which is added to the word there.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With the row of its position added, *dog* at position 0 and *dog* at position 2 are different vectors.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns from top to bottom: the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
 places = torch.tensor([[0.0, 0.5], [0.5, 0.5], [0.5, 0.0]])  # a row for each position
@@ -608,7 +608,7 @@ give_order = check("give_order", give_order)
 check.show_reference("give_order")
 
 # %% [markdown]
-# Does the layer notice now that the seven words were shuffled?
+# Does the layer now notice that the seven words were shuffled?
 
 # %%
 rows = torch.randn(24, 16, dtype=torch.float64)
@@ -617,8 +617,8 @@ shuffled, _ = layer(give_order(seven[:, shuffle], rows))
 print("the same, shuffled:", torch.allclose(shuffled, straight[:, shuffle]))
 
 # %% [markdown]
-# It does: {eq}`eq-permutation` no longer holds. The Transformer paper instead adds sines and cosines, like the hands of **clocks** {cite}`vaswani2017attention`, and so do we tomorrow;
-# [rotary positions](deeper/05_self_attention.ipynb#deeper-rotary) turn queries and keys.
+# It does: {eq}`eq-permutation` no longer holds. The Transformer paper adds sines and cosines instead, like the hands of **clocks** {cite}`vaswani2017attention`, and so do we tomorrow;
+# [rotary positions](deeper/05_self_attention.ipynb#deeper-rotary) rotate queries and keys.
 
 # %% [markdown]
 # ## Is it right?
@@ -644,7 +644,7 @@ print("outputs and weights agree with the library's and the book's layers to ten
 # ## Train it
 #
 # *2 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
-# of three readers by validation.
+# of the three on the validation set.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
@@ -791,7 +791,7 @@ observe(
 )
 
 # %% [markdown]
-# Yet the adjective is missed far less. Often singular or plural alone decides. And the adjective's information also reaches *it*
+# Yet the adjective is missed far less. Often, singular or plural is enough to decide. And the adjective's information also reaches *it*
 # [by another route](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks, but not whether the answer depends on it.
 
 # %% [markdown]
@@ -836,7 +836,7 @@ observe(
 # ## Where it breaks
 #
 # *2 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
-# still differ?
+# still differ at the end?
 
 
 # %%
@@ -864,7 +864,7 @@ plt.show()
 # %% tags=["evidence"]
 summed, alone = lines["with the sum"][1][:, 12].mean(), lines["attention alone"][1][:, 2].mean()
 observe(
-    "After two layers of attention alone, a share of {alone:.1e} still differs between positions; with the sum, {summed:.0%} does after twelve.",
+    "After two layers of attention alone, only {alone:.1e} of the whole differs between positions; with the sum, {summed:.0%} still does after twelve.",
     **{"alone": alone.item(), "summed": summed.item()},
     holds=alone < 1e-3 and summed > 0.8,
 )

@@ -10,7 +10,7 @@
 # # Day 3, deeper: Gates: the LSTM and the GRU
 #
 # This page goes beyond the evening of [Day 3](../03_gates.ipynb). It measures in full what the lesson only mentions, answers four more claims, and has seven more exercises. The sections don't depend on each other, so begin with the
-# question that you would have asked. Imports come first.
+# question that interests you most. The imports come first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -48,7 +48,7 @@ use_book_style()
 # (gates-right)=
 # ## Are the layers correct, with gradients and padding?
 #
-# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree, too? In double precision, we compare the gradients with respect to the input and to the weights of the state.
+# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree, too? In double precision, we compare the gradients with respect to the input and to $W_h$.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -70,8 +70,8 @@ said = "Outputs and gradients differ from the library's by at most {apart:.0e}."
 observe(said, apart=apart, holds=apart < 1e-10)
 
 # %% [markdown]
-# Autograd could go back through all steps of the LSTM. The book's layer does it by hand, which is worthwhile on long sequences. At each step, `dc` collects the gradients from the next step and from $h_t$. Then each block gets its
-# part. For example, `di_dc`, which is $g_t\, i_t (1 - i_t)$, turns the gradient of $c_t$ into that of the input of $i_t$'s sigmoid. `addcmul(a, b, c)` is $a + b \odot c$. Only the last line for `dc` is the direct path.
+# Autograd could go back through all steps of the LSTM. The book's layer does it by hand, which pays off on long sequences. At each step, `dc` collects the gradients from the next step and from $h_t$. Then each block gets its
+# share. For example, `di_dc`, which is $g_t\, i_t (1 - i_t)$, turns the gradient of $c_t$ into that of the input of $i_t$'s sigmoid. `addcmul(a, b, c)` is $a + b \odot c$. Only the last line for `dc` is the direct path.
 
 # %%
 show_source(recurrent.LSTMThroughTime.backward)
@@ -158,14 +158,14 @@ observe(
 )
 
 # %% [markdown]
-# In training, though, the short lines shouldn't all come first. So the book's `BucketedBatches` sort within pools and shuffle the batches. A packed sequence saves the padded steps in another way: at each step, only those rows are
-# computed that haven't ended yet.
+# In training, though, the short lines shouldn't all come first. So the book's `BucketedBatches` sort within pools and shuffle the batches. A packed sequence saves the padded steps in another way: at each step, only the rows that
+# haven't ended yet are computed.
 
 # %% [markdown]
 # (gates-resets)=
 # ## Does it matter where a GRU's reset gate acts?
 #
-# *4 minutes.* Before the product with the weights, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
+# *4 minutes.* Before the product with the weights, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the 2014 paper it acts *before*:
 #
 # $$
 # \begin{aligned}
@@ -174,7 +174,7 @@ observe(
 # \end{aligned}
 # $$ (eq-gru-before)
 #
-# One unit can't tell the two apart, since $w (r h)$ and $r (w h)$ are the same. So take two units, and a $W_{hn}$ that swaps them. The reset gate is open for the first and shut for the second.
+# With one unit you can't tell the two apart, since $w (r h)$ and $r (w h)$ are the same. So take two units, and a $W_{hn}$ that swaps them. The reset gate is open for the first and shut for the second.
 
 # %%
 old = torch.tensor([0.8, -0.4])
@@ -185,7 +185,7 @@ for name, recalled in (("before", exchange @ (r * old)), ("after", r * (exchange
     print(f"reset {name} the product:", [round(value, 3) for value in new.tolist()])
 
 # %% [markdown]
-# Before the product, $r$ chooses which *old* numbers can be seen: the first, which the product then passes to the second unit. After the product, $r$ chooses which *new* unit can see any: the first, which sees the second. With the
+# Before the product, $r$ chooses which *old* numbers can be seen: the first, which the product then passes to the second unit. After the product, $r$ chooses which *units* get to see an old number at all: only the first, which sees the second's. With the
 # same weights, the two layers give different outputs.
 
 
@@ -208,7 +208,7 @@ observe(
 )
 
 # %% [markdown]
-# So no test on a single unit can tell which of the two a GRU is. The book's layer offers both.
+# So no test on a single unit can tell which of the two a GRU uses. The book's layer offers both.
 
 # %%
 show_source(recurrent.GRU)
@@ -267,7 +267,7 @@ in_depth = {
     for name, how in roads.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Where there is an open path, the gradient arrives, in time (left, untrained recurrent layers) as in depth (right, untrained stacks): gradient from the last state, by distance. Geometric mean of four draws, in double precision.", "name": "fig-highways"}, "image": {"alt": "Two panels with logarithmic axes. Left: the lines of the RNN and of the LSTM with bias 0 fall together to ten to the minus twenty and below within 100 steps; with bias 1, and for the RNN with an orthogonal matrix, the line falls to about ten to the minus seven; with bias log 100 the GRU falls to about 0.4 and the LSTM grows to about 50. Right: the line of the plain stack falls to below ten to the minus twenty, with a share of 0.73 a little, for the plain stack with orthogonal matrices to a few thousandths, and with residual connections it grows somewhat."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Where there is an open path, the gradient arrives, in time (left, untrained recurrent layers) as in depth (right, untrained stacks): gradient from the last state, by distance. Geometric mean of four draws, in double precision.", "name": "fig-highways"}, "image": {"alt": "Two panels with logarithmic axes. Left: the lines of the RNN and of the LSTM with bias 0 fall together to ten to the minus twenty and below within 100 steps; with bias 1, and for the RNN with an orthogonal matrix, the line falls to about ten to the minus seven; with bias log 100 the GRU falls to about 0.4 and the LSTM grows to about 50. Right: the line of the plain stack falls to below ten to the minus twenty, with a share of 0.73 it falls a little, with orthogonal matrices in the plain stack to a few thousandths, and with residual connections it grows somewhat."}}
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), sharey=True)
 for ax, lines, xlabel in (
     (axes[0], in_time, "distance (steps)"),
@@ -300,7 +300,7 @@ claim(
 )
 
 # %% [markdown]
-# Not all of the curves follow {eq}`eq-chrono`. The GRU's does. The LSTM with the same bias ends with more than it began with, because of the second path, through the gates. Nor is such a path the only way to keep a gradient before
+# Not all of the curves follow {eq}`eq-chrono`. The GRU's does. The LSTM with the same bias ends with more than it began with, because of the second path, through the gates. Nor is an open path the only way to keep a gradient before
 # training: orthogonal matrices lose far less of it than the usual ones. But training moves them, and the tanh still rewrites the state.
 #
 # The library has no setting for the forget gate's bias. Its two biases are drawn around 0, so its gates begin half open, and you have to open them yourself. The blocks are in the order i, f, g, o:
@@ -354,8 +354,8 @@ observe(
 )
 
 # %% [markdown]
-# For 1,000 steps, carrying the symbol along isn't enough: whatever has leaked must be refilled. $h$ tells the candidate and the input gate what to put back into the cell. Engineers call this a **latch**. A plain RNN can hold a bit
-# that way, too {cite}`bengio1994learning`. So a network needs open gates in order to *learn from long sequences alone*; merely to keep something, it doesn't.
+# For 1,000 steps, carrying the symbol along isn't enough: whatever leaks out must be replaced. $h$ tells the candidate and the input gate what to put back into the cell. Engineers call this a **latch**. A plain RNN can hold a bit
+# that way, too {cite}`bengio1994learning`. So a network needs open gates in order to *learn from long sequences alone*, but not in order to keep something.
 #
 # In these trained networks, too, not all of the gradient takes the direct path:
 
@@ -377,8 +377,8 @@ observe(
 # (gates-mixed)=
 # ## Can a plain RNN learn long memory after all?
 #
-# *4 minutes.* From long sequences alone, only layers whose gates begin open learn reliably. What if short sequences are mixed in? In a second stored experiment, each batch has a length of its own, from 2 up to the full one, and
-# short ones are as frequent as long ones.
+# *4 minutes.* From long sequences alone, only layers whose gates begin open learn reliably. What if short sequences are mixed in? In a second stored experiment, each batch has a length of its own, from 2 up to the full one, with
+# short ones as frequent as long ones.
 
 # %% tags=["evidence"]
 mixed = experiments.load("recall_mixed")
@@ -392,7 +392,7 @@ table(rows, ["steps, at most", *layers])
 # %% tags=["evidence"]
 most, worst = max(row["steps"] for row in mixed.rows), min(row["test"] for row in mixed.rows)
 observe(
-    "All three kinds learn all lengths, with all seeds, in at most {most} steps. Even the worst network names {worst:.1%} correctly.",
+    "All three kinds learn all lengths, with all seeds, in at most {most} steps. Even the worst network names {worst:.1%} of the first symbols correctly.",
     most=most,
     worst=worst,
     holds=most <= 250 and worst > 0.99,
@@ -433,7 +433,7 @@ table(
 )
 
 # %% [markdown]
-# The library keeps two biases per block. Mostly only their sum matters, and the book's layers keep one. But in the GRU's candidate one of them is multiplied by the reset gate, and can't be added to the other.
+# The library keeps two biases per block. Usually only their sum matters, and the book's layers keep one. But in the GRU's candidate one of them is multiplied by the reset gate, so the two can't be merged.
 #
 # (claim-lstm-2)=
 
@@ -469,8 +469,8 @@ curves(lines, "length (symbols)", "milliseconds", logx=True, logy=True)
 plt.show()
 
 # %% [markdown]
-# By arithmetic, a GRU should take three quarters of an LSTM's time. The library's GRU takes as long as its LSTM or longer, because the LSTM has a special kernel on the processor that we used. So the figure also has both computed
-# *alike*, with that kernel switched off. The longer the sequences, the more something else matters: how many single operations have to be started.
+# By arithmetic alone, a GRU should take three quarters of an LSTM's time. The library's GRU takes as long as its LSTM or longer, because the LSTM has a special kernel on the processor that we used. So the figure also shows both computed
+# *alike*, with that kernel switched off. The longer the sequences, the more something else matters: how many separate operations have to be started.
 
 # %% tags=["evidence"]
 rates = experiments.load("learning_rates")
@@ -578,14 +578,14 @@ sizes = [sum(p.numel() for p in Segmenter(*how).parameters()) for how in directi
 assert max(sizes) < 1.05 * min(sizes)
 wrong = {d: [share_wrong(d, N, seed) for seed in (0, 1, 2)] for d, N in directions.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader of both directions errs least: share of letters with a wrong prediction, as mean and range of three seeds, with about equally many parameters.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader of both directions errs least: share of letters with a wrong prediction, mean and range of three seeds, at nearly equal numbers of parameters.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
 bars({d: [100 * share for share in three] for d, three in wrong.items()}, "wrong answers (%)")
 plt.show()
 
 # %% tags=["evidence"]
 past, future, both = (fmean(wrong[direction]) for direction in directions)
 observe(
-    "On average, readers of the past alone err at {past:.1%} of the letters, readers of the future alone at {future:.1%}, and readers of both at {both:.1%}.",
+    "On average, readers of the past alone err on {past:.1%} of the letters, readers of the future alone on {future:.1%}, and readers of both on {both:.1%}.",
     past=past,
     future=future,
     both=both,
@@ -600,7 +600,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "lstm-7",
-    "Yes: in finding word ends, readers of both directions err at {both:.1%} of the letters on average, readers of the past alone at {forward:.1%}.",
+    "Yes: in finding word ends, readers of both directions err on {both:.1%} of the letters on average, readers of the past alone on {forward:.1%}.",
     both=both,
     forward=past,
     holds=lambda both, forward: both < 0.8 * forward,
@@ -635,15 +635,15 @@ table(
 )
 
 # %% [markdown]
-# Two columns are correlations of the picked unit, and the last three are losses at the test text's closing marks. Look at the untrained networks first. With 120 units to choose from, some unit always correlates a little, and on
-# other text part of that is gone. After training the correlations are hardly higher. And a correlation doesn't show that the network *uses* the unit. Cutting it out does.
+# *Validation* and *test* are correlations of the picked unit; the last three columns are losses at the test text's closing marks. Look at the untrained networks first. With 120 units to choose from, some unit always correlates a little, and part of that
+# correlation is gone on other text. After training the correlations are hardly higher. And a correlation doesn't show that the network *uses* the unit. Cutting the unit out can.
 
 # %% tags=["evidence"]
 trained = quotes.select(epochs=6)
 gains = [row["loss"] - row["loss, unit cut"] for row in trained]
 harms = [max(row["loss, another cut"]) / row["loss"] - 1 for row in trained]
 observe(
-    "Without the picked unit, the loss at {marks} closing marks is {least:.2f} to {most:.2f} nats lower, not higher. But in each network there is another unit whose cut raises it by at least {harm:.0%}.",
+    "Without the picked unit, the loss at {marks} closing marks is {least:.2f} to {most:.2f} nats lower, not higher. But in each network there is another unit whose removal raises it by at least {harm:.0%}.",
     marks=trained[0]["closing marks"],
     least=min(gains),
     most=max(gains),
@@ -653,7 +653,7 @@ observe(
 
 # %% [markdown]
 # So the rule found no unit that keeps track of quotations here. Our networks have hardly learned to expect a closing mark. Larger ones, trained on more text, may well have such a unit. The rule spared us the opposite mistake:
-# searching for a unit that moves at some marks, and believing it.
+# finding a unit that moves at some marks, and believing in it.
 
 # %% [markdown]
 # (gates-sentence)=
@@ -679,7 +679,7 @@ exact = {
     for n in (8, 12)
 }
 observe(
-    "It then repeats {long_8:.0%} of the sentences of eight symbols instead of {short_8:.0%}, and {long_12:.0%} of those of twelve instead of {short_12:.0%}.",
+    "Trained twice as long, it repeats {long_8:.0%} of the sentences of eight symbols instead of {short_8:.0%}, and {long_12:.0%} of those of twelve instead of {short_12:.0%}.",
     long_8=exact["longer", 8],
     short_8=exact["usual", 8],
     long_12=exact["longer", 12],
@@ -804,7 +804,7 @@ def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
 check("peepholes", peephole_step)
 
 # %% [markdown]
-# ```{exercise} Which one, then?
+# ```{exercise} Choose a model within one standard error
 # :label: exercise-one-standard-error
 #
 # *Stretch, 15 minutes.* You have the validation scores of several models, each with several seeds, and the cost of
@@ -832,7 +832,7 @@ check("one_standard_error", choose)
 #
 # *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*
 # {cite}`tallec2018can` draws a time for each unit, uniformly from 1 to `longest - 1` steps. The forget gate's bias
-# is the logarithm of this time, and the input gate's bias is minus that. Write it for given numbers `u`, drawn
+# is the logarithm of this time, and the input gate's bias is its negative. Write it for given numbers `u`, drawn
 # uniformly from 0 to 1. Then measure: build an untrained LSTM of 32 units and let it read 100 random inputs. In how
 # many units is at least a tenth of the gradient of $c_{100}$ with respect to $c_0$ left, with a forget bias of 0,
 # of 1, and with your biases for 100 steps? Then train all three to recall the first of 30 symbols, in at most 250

@@ -10,7 +10,7 @@
 # # Day 4, deeper: Sequence to sequence, and attention
 #
 # This page goes beyond the evening of [Day 4](../04_attention.ipynb). It measures in full what the lesson says in a sentence, answers five more claims, and has ten more
-# exercises. The sections don't depend on each other, so begin with the question that you would have asked. They share some imports, and a network that has learned to
+# exercises. The sections don't depend on each other, so begin with the question that interests you most. They share some imports, and a network that has learned to
 # translate short sentences; these come first.
 
 # %% tags=["setup"]
@@ -82,7 +82,7 @@ target, _ = pad([[*ids, EOS] for ids in targets])
 # (seq-vector)=
 # ## How much does a fixed vector need?
 #
-# *6 minutes.* The lesson finds that a vector does learn to write words backwards, only later. What do width, data and learning rate have to do with it? The stored
+# *6 minutes.* The lesson finds that a vector does learn to write words backwards, but takes longer. What do width, data and learning rate have to do with it? The stored
 # experiment varies all three, with several learning rates and three seeds each. The table shows the best rate in each case, picked on validation words.
 
 # %% tags=["evidence"]
@@ -117,13 +117,13 @@ for passes in (4, 8):
 # %% tags=["evidence"]
 translated_right = whole(translator(source, lengths, seq2seq.shift(target)), target)
 observe(
-    "After four passes of training the vector translates {four:.0%} of 400 new sentences perfectly, after eight {eight:.0%}. With attention, five passes give {ours:.0%}.",
+    "After four passes of training the vector translates {four:.0%} of 400 new sentences perfectly, and after eight {eight:.0%}. With attention, five passes give {ours:.0%}.",
     **{"four": after[4], "eight": after[8], "ours": translated_right},
     holds=after[4] + 0.05 < after[8] < translated_right - 0.2,
 )
 
 # %% [markdown]
-# Again more passes help the vector a lot. These two trainings don't tell whether it would ever come as far as attention. Now for sentences of 3 to 25 words: the stored
+# Again, more passes help the vector a lot. These two runs don't show whether it would ever catch up with attention. Now for sentences of 3 to 25 words: the stored
 # experiment `translation` made six passes over 24,000 of them, and another, `translation_width`, doubles the vector.
 
 # %% tags=["evidence"]
@@ -156,7 +156,7 @@ def between(rows: list[dict], first: int, last: int) -> float:
 
 # %% tags=["evidence"]
 observe(
-    "The vectors translate {narrow:.0%} and {wide:.0%} of the sentences of 3 to 5 words exactly, and attention {ours:.0%}. With 20 to 25 words it is {less:.0%}, {more:.0%} and {most:.0%}.",
+    "The vectors translate {narrow:.0%} and {wide:.0%} of the sentences of 3 to 5 words exactly, and attention {ours:.0%}. At 20 to 25 words, the three translate {less:.0%}, {more:.0%} and {most:.0%}.",
     narrow=between(lines["vector of 128"], 3, 5),
     wide=between(lines["vector of 256"], 3, 5),
     ours=between(lines["additive attention"], 3, 5),
@@ -169,7 +169,7 @@ observe(
 
 # %% [markdown]
 # The vector of 128 lags even where sentences are shortest, so six passes were too few for it at every length, and the fall is no proof of a limit. Exact match falls with
-# the length for every model, since one wrong word is enough; that is why attention, trained alike, is in the figure. How far a vector gets in translation with the data and
+# the length for every model, since one wrong word is enough; that is why attention, trained in the same way, is in the figure. How far a vector gets in translation with the data and
 # the depth of {cite:t}`sutskever2014sequence` is not decided here.
 
 # %% [markdown]
@@ -209,8 +209,8 @@ observe(
 )
 
 # %% [markdown]
-# These numbers hold two effects. Hard sentences have several mistakes, whatever the decoder reads: that is the step from the first number to the second. The step from the
-# second to the third is the effect of the mistake itself. Part of that is no fault: after another beginning another word is correct, and we compare with one reference,
+# These numbers contain two effects. Hard sentences have several mistakes, whatever the decoder reads: that is the step from the first number to the second. The step from the
+# second to the third is the effect of the mistake itself. Part of that is no real error: after a different beginning, a different word is correct, but we compare with one reference,
 # position by position. **Scheduled sampling** {cite}`bengio2015scheduled` lets the decoder read its own words more and more often during training.
 
 # %% [markdown]
@@ -218,8 +218,8 @@ observe(
 # ## Dates, with and without the language
 #
 # *6 minutes.* `3/5/04` is a day in March in the United States and one in May in Spain. A reader that isn't told the language can't be correct every time. How often could
-# the best possible one be, over all days of two years? And how well do rules do that people wrote? `dateutil` is a library that knows many formats. We gave it CLDR's names
-# of months, the language, and rules of our own for its errors: which century two digits mean, what follows a year in front, where `3月5日` is cut, and that "mar" may be a
+# the best possible one be, over all days of two years? And how well do hand-written rules do? `dateutil` is a library that knows many formats. We gave it CLDR's names
+# of months, the language, and rules of our own for its errors: which century two digits mean, what follows when the year comes first, where `3月5日` is cut, and that "mar" may be a
 # Tuesday. A stored experiment trained a network of the lesson's kind on 24,000 dates, with three seeds.
 
 # %% tags=["evidence"]
@@ -266,7 +266,7 @@ observe(
 # (seq-right)=
 # ## Is it right, in full?
 #
-# *8 minutes.* The lesson compares your network with the book's. But is the book's attention correct? Here it is. A score has two halves: one concerns the keys alone and is
+# *8 minutes.* The lesson compares your network with the book's. But is the book's attention correct? Here is its code. A score has two halves: one concerns the keys alone and is
 # computed once for a source; the other compares them with a query at each step.
 
 # %%
@@ -280,7 +280,7 @@ show_source(attention.AdditiveScore)
 show_source(attention.Attention)
 
 # %% [markdown]
-# Does it really give the same, with each of five scores, as a softmax and an average by hand?
+# Does it really give the same as a softmax and an average by hand, with each of five scores?
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -317,7 +317,7 @@ claim(
 )
 
 # %% [markdown]
-# First a loop over sentences, queries and the keys that aren't padding, with sizes that all differ:
+# Next comes a loop over sentences, queries and the keys that aren't padding, with sizes that all differ:
 
 # %% tags=["evidence"]
 torch.manual_seed(1)
@@ -404,7 +404,7 @@ print("loop, library, steps and exhaustive search agree; a beam of 1 is greedy d
 # (seq-beam)=
 # ## Beam search: what does greedy decoding miss?
 #
-# *6 minutes.* The lesson's decoder takes the most probable symbol at each step. But a good beginning doesn't always have a good end. What does greedy decoding miss? **Beam
+# *6 minutes.* The lesson's decoder takes the most probable symbol at each step. What does that miss? A good beginning doesn't always lead to a good end, so **beam
 # search** keeps the best few beginnings.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A beam of two finds *ced*, which greedy decoding misses. The two most probable of all continuations stay (green); numbers are the probabilities of whole beginnings.", "name": "fig-beam"}, "image": {"alt": "A tree from left to right. BOS leads to d, 0.50, and c, 0.30, which stay, and to f, 0.20, which is dropped. d leads to de, 0.20, which stays, da and dc, dropped; c leads to ce, 0.24, which stays, and ca, dropped. ce leads to ced, 0.18, and de to dec, 0.14: both stay; dea and cea are dropped."}}
@@ -415,7 +415,7 @@ plt.show()
 
 # %% [markdown]
 # Greedy decoding ends at *dec*. The beam also keeps *c*, and finds *ced*, which is more probable. Along a sentence probabilities multiply, so a program adds logarithms. A
-# beginning that ends with EOS leaves the beam, and competes with those that end later. A beam of 1 is greedy decoding. You write a step in {numref}`exercise-beam-step`. Does
+# beginning that ends with EOS leaves the beam, and competes with those that end later. A beam of 1 is greedy decoding. You write such a step in {numref}`exercise-beam-step`. Does
 # a beam of five find translations that the model considers more probable?
 
 
@@ -431,14 +431,14 @@ greedy = seq2seq.greedy_decode(translator, source, lengths, max_len=20)
 beam, _ = seq2seq.beam_search(translator, source, lengths, width=5, max_len=20)
 higher = log_likelihood(beam) - log_likelihood(greedy)
 observe(
-    "For {better:.1%} of the sentences the beam finds a more probable translation than greedy decoding, for {worse:.1%} a less probable one.",
+    "For {better:.1%} of the sentences the beam finds a more probable translation than greedy decoding, and for {worse:.1%} a less probable one.",
     better=(higher > 1e-3).double().mean().item(),
     worse=(higher < -1e-3).double().mean().item(),
     holds=(higher > 1e-3).sum().item() > (higher < -1e-3).sum().item(),
 )
 
 # %% [markdown]
-# For the other sentences both write the same. Whether a more probable translation is a better one is up to the model, and the [next section](#seq-bleu) asks for that. Longer
+# For the other sentences both write the same. Whether a more probable translation is also a better one depends on the model; the [next section](#seq-bleu) measures it. Longer
 # targets have more factors below 1, so their probability is smaller, and the most probable translation of all is often the empty one {cite}`stahlberg2019nmt`. A **length
 # penalty** makes up for that by dividing $\log p$ by a power of the length. {numref}`exercise-beam-search-curse` shows what wide beams do without one.
 
@@ -457,7 +457,7 @@ observe(
 # \end{aligned}
 # $$ (eq-bleu)
 #
-# A BLEU without its recipe, which says how words are cut, means little {cite}`post2018call`.
+# A BLEU means little without its recipe, which says how a text is cut into words {cite}`post2018call`.
 
 # %% tags=["evidence"]
 reference = [pair.target for pair in test_pairs]
@@ -500,7 +500,7 @@ assert abs(by_hand - metrics.alignment_error_rate([predicted], [sure], [possible
 print(f"AER {by_hand:.1f}")
 
 # %% [markdown]
-# Now for the 400 test sentences: we link each Chinese word with the English word of the largest weight. For comparison there are two guesses that know nothing, the
+# Now for the 400 test sentences: we link each Chinese word with the English word that gets the largest weight. For comparison there are two guesses that know nothing, the
 # diagonal and a random word.
 
 
@@ -518,7 +518,7 @@ largest = error_rate([metrics.alignment(w, *size) for w, size in zip(weights, si
 diagonal = error_rate([metrics.diagonal(*size) for size in sizes])
 drawn = [enumerate(torch.randint(S, (T,), generator=chance).tolist()) for T, S in sizes]
 observe(
-    "The largest weights have an error rate of {largest:.0%}, the diagonal has {diagonal:.0%}, and random links have {drawn:.0%}.",
+    "Links by largest weight have an error rate of {largest:.0%}, the diagonal has {diagonal:.0%}, and random links have {drawn:.0%}.",
     **{"largest": largest, "diagonal": diagonal, "drawn": error_rate(drawn)},
     holds=largest < 0.75 * diagonal,
 )
@@ -552,7 +552,7 @@ table(
 )
 
 # %% [markdown]
-# *No weights* is a score that [comes below](#seq-scores): its alignment is the worst by far, and still it translates most sentences exactly. A good translation doesn't
+# *No weights* is a score that [comes below](#seq-scores): its alignment is the worst by far, and yet it translates most sentences exactly. A good translation doesn't
 # need a good alignment.
 
 # %% [markdown]
@@ -560,7 +560,7 @@ table(
 # ## Which score is best?
 #
 # *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by
-# $1/\sqrt{d_k}$. Is it so? The stored experiment trained all scores with one recipe, at one width, 128.
+# $1/\sqrt{d_k}$. Is that so? The stored experiment trained all scores with one recipe, at one width, 128.
 
 # %% tags=["evidence"]
 exact = {name: of_score(name, "exact") for name in ("none", *names)}
@@ -578,8 +578,8 @@ ranked = [exact[name] for name in ("dot", "scaled dot", "additive")]
 assert all(max(lower) < min(higher) for lower, higher in itertools.pairwise(ranked))
 
 # %% [markdown]
-# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which training shows only apart. At this width the scores rank as they say, in every
-# seed. But all of them had one learning rate, and it may suit one score better than another. So another experiment trained three of them once more, on 6,000 sentences,
+# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which occur only separately in training. At this width the scores rank as the paper says, in every
+# seed. But all of them had the same learning rate, which may suit one score better than another. So another experiment trained three of them again, on 6,000 sentences,
 # each at four rates.
 
 # %% tags=["evidence"]
@@ -609,7 +609,7 @@ claim(
 )
 
 # %% [markdown]
-# At this width the scaling helps, as they say, but the additive score stays ahead of both: so the scale isn't the whole difference. After six passes over so few sentences all three still have much to learn: with more training,
+# At this width the scaling helps, as the paper says, but the additive score stays ahead of both, so the scale isn't the whole difference. After six passes over so few sentences all three still have much to learn: with more training,
 # in the table above, they are closer together. Whether a small width would change the order was not measured.
 #
 # **A score without matrices.** Keras, a widely used library, has a layer of "additive attention, a.k.a. Bahdanau-style" {cite}`keras2026additive` that has no $W_a$ and no
@@ -714,7 +714,7 @@ def pointed(looks: bool, seed: int) -> float:
 
 points_at = {looks: [pointed(looks, seed) for seed in (0, 1, 2)] for looks in (True, False)}
 observe(
-    "In the mean of three runs, {seeing:.0%} of the positions name the correct symbol; without attention, {blind:.0%} do.",
+    "On average over three runs, {seeing:.0%} of the positions name the correct symbol; without attention, {blind:.0%} do.",
     **{"seeing": fmean(points_at[True]), "blind": fmean(points_at[False])},
     holds=fmean(points_at[True]) > 0.8 and fmean(points_at[False]) < 0.5,
 )
@@ -726,7 +726,7 @@ observe(
 # (seq-cost)=
 # ## What does a score cost?
 #
-# *7 minutes.* {cite:t}`vaswani2017attention` also say that both scores do about as much work, but that the dot product is faster. By how much? We count operations for $n$
+# *7 minutes.* {cite:t}`vaswani2017attention` also say that both scores cost about the same amount of work, but that the dot product is faster. By how much? We count operations for $n$
 # queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The additive score applies its matrices once to each query and key. Then each *pair*
 # costs about $4d$: an addition and a tanh for each of $d$ numbers, and the product with $v$. In a dot product a pair costs $2d$, and there are no matrices; *general* adds
 # one matrix product. The average costs $2d$ per pair in all of them.
@@ -756,8 +756,8 @@ for T, S, d in ((32, 48, 16), (20, 70, 64)):
     assert counted("additive", T, S, d) == operations("additive", T, S, d) - elementwise
 
 # %% [markdown]
-# The counter agrees on all products of matrices; it doesn't see the additive score's work on each pair. For memory we ask autograd how much it keeps for the backward pass,
-# and for speed the clock.
+# The counter agrees on all products of matrices; it doesn't see the additive score's work on each pair. For memory we ask autograd how much it keeps for the backward pass;
+# for speed we ask the clock.
 
 
 # %% tags=["evidence"]
@@ -810,8 +810,8 @@ claim(
 )
 
 # %% [markdown]
-# Both compare all pairs, so both grow with the square of the length. The difference is that the additive score computes $d$ numbers for each pair, and the dot product one.
-# On a processor that moves data more slowly than it multiplies, that decides.
+# Both compare all pairs, so the cost of both grows with the square of the length. The difference is that the additive score computes $d$ numbers for each pair, and the dot product one.
+# On a processor that moves data more slowly than it multiplies, this is decisive.
 #
 # (claim-s2s-8)=
 
@@ -856,7 +856,7 @@ observe(
 # (seq-local)=
 # ## Local attention: must it look everywhere?
 #
-# *4 minutes.* In a long source, does each step have to look at all of it? **Local** attention looks at a window only {cite}`luong2015effective`: at the positions
+# *4 minutes.* In a long source, does each step have to look at all of it? **Local** attention looks only at a window {cite}`luong2015effective`: at the positions
 # $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the position, and a bell curve around it scales the weights:
 #
 # $$
@@ -897,7 +897,7 @@ plt.show()
 # ## What about real sentences?
 #
 # *3 minutes.* Our grammar is clean; people are not. How does such a network do on their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
-# in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character counts as a word. The training takes far longer than any other on this page.
+# in a folder, and set `BOOK_DATA` to that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character counts as a word. The training takes far longer than any other on this page.
 #
 # ```python
 # from utils.data.corpora import tatoeba
@@ -984,7 +984,7 @@ check("teacher_forcing", teacher_pairs)
 # :label: exercise-perplexity-of-targets
 #
 # *Core, 10 minutes.* Perplexity is the exponential of the mean of $-\log p$ over all symbols that had to be predicted. Write it for a padded batch, with tensor operations.
-# `F.cross_entropy` would do it at once, so leave it aside. ([Solution](../solutions/04_attention.ipynb#solution-perplexity-of-targets))
+# `F.cross_entropy` would do it all at once, so leave it aside. ([Solution](../solutions/04_attention.ipynb#solution-perplexity-of-targets))
 # ```
 
 
@@ -1000,7 +1000,7 @@ check("perplexity_of_targets", perplexity)
 # ```{exercise} Key padding mask
 # :label: exercise-blocked-keys
 #
-# *Core, 15 minutes.* `nn.MultiheadAttention` wants a mask of another kind: one for each source, and **True where there is padding**. Turn scores and such a mask into
+# *Core, 15 minutes.* `nn.MultiheadAttention` wants a different kind of mask: one for each source, and **True where there is padding**. Turn scores and such a mask into
 # weights. They should be correct for scores of any size, and 0 for a source that is nothing but padding, where the library gives NaN. The gradient should be finite, too.
 # Don't use `masked_softmax`. ([Solution](../solutions/04_attention.ipynb#solution-blocked-keys))
 # ```
@@ -1055,7 +1055,7 @@ check("exact_match", exact_match)
 #
 # *Stretch, 20 minutes.* Decoders translate some words twice and others never. **Coverage** {cite}`tu2016modeling` tells the score how much weight each position has
 # received so far. In its simplest form {cite}`see2017get` that is the sum of its weights over all previous steps, 0 at the first. The additive score takes it in as one
-# more summand:
+# more term:
 #
 # $$
 # e_{tj} = v^\top \tanh(W s_t + U h_j + w \operatorname{cov}_{tj}), \qquad

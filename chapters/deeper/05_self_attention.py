@@ -10,7 +10,7 @@
 # # Day 5, deeper: Self-attention
 #
 # This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers six more claims, and has eleven
-# more exercises. The sections don't depend on each other, so begin with the question that you would have asked. They share some imports, and some readers of pronouns;
+# more exercises. The sections don't depend on each other, so begin with the question that interests you most. They share some imports, and some readers of pronouns;
 # these come first.
 
 # %% tags=["setup"]
@@ -84,7 +84,7 @@ one_layer = [trained(1, 2e-2, seed) for seed in (0, 1, 2)]
 # (deeper-query)=
 # ## What does the scale do to the query?
 #
-# *5 minutes.* Without the scale $1/\sqrt{d_k}$ the gradient at the scores fades as heads get wider: the lesson shows it. But scores aren't learned; queries are. What
+# *5 minutes.* Without the scale $1/\sqrt{d_k}$ the gradient at the scores fades as heads get wider, as the lesson shows. But scores aren't learned; queries are. What
 # arrives there, one step further back? Again 500 random queries attend to 64 random keys each, and we send a random gradient into their outputs.
 
 
@@ -105,7 +105,7 @@ arrives = {
     for told, scaled in (("with scale", True), ("without", False))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale the query's gradient is larger than with it, up to a width of 256, and then collapses for most queries: its size by the width of queries and keys. Lines are medians of 500 queries, bands hold nine tenths of them.", "name": "fig-query"}, "image": {"alt": "Two curves over the width, from 4 to 1024, on logarithmic axes. With the scale the line is flat, near 1, in a narrow band. Without it the line lies above the other up to a width of 256 and then falls to a fortieth; its band widens, upwards to about 50 and downwards to a millionth of a millionth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale the query's gradient is larger than with it, up to a width of 256, and then collapses for most queries: its size by the width of queries and keys. Lines are medians of 500 queries; bands hold nine tenths of them.", "name": "fig-query"}, "image": {"alt": "Two curves over the width, from 4 to 1024, on logarithmic axes. With the scale the line is flat, near 1, in a narrow band. Without it the line lies above the other up to a width of 256 and then falls to a fortieth; its band widens, upwards to about 50 and downwards to a millionth of a millionth."}}
 lines = {told: (widths, sizes) for told, sizes in arrives.items()}
 how = {"middle": "median", "within": 90, "logx": True, "logy": True}
 ax = curves(lines, "width $d_k$", "size of the gradient", **how)
@@ -129,11 +129,11 @@ observe(
 
 # %% [markdown]
 # The query's gradient is a weighted sum of keys, with a factor $1/\sqrt{d_k}$ that comes from the scale. Without the scale this factor is missing, so up to a width of 256
-# the typical query gets *more* gradient. At 1,024 most queries are saturated, and the few that waver between two keys get enormous gradients. So the scale does two things:
+# the typical query gets a *larger* gradient. At 1,024 most queries are saturated, and the few that waver between two keys get enormous gradients. So the scale does two things:
 # it keeps the gradient from vanishing, as the paper suspects, and it keeps it from growing.
 #
-# All of this assumed that the numbers in queries and keys are independent, with variance 1. Then the dot product has variance $d_k$. But nothing in a layer ensures it.
-# Does it hold there?
+# All of this assumed that the numbers in queries and keys are independent, with variance 1. Then the dot product has variance $d_k$. But nothing in a layer ensures that
+# condition. Does the result hold there?
 
 # %% tags=["evidence"]
 drawn = {}
@@ -239,7 +239,7 @@ def stolen(n: int, d: int) -> list[float]:
 sizes = (4, 8, 16, 32, 64)
 thefts = {n: torch.tensor([stolen(n, d) for d in sizes]).T for n in (10, 100, 1000)}  # (10, 5)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The wider the keys, the fewer are lost to a longer key: how often a random key, asked for by itself, loses to another. Lines are means of ten dictionaries, bands go from the lowest to the highest.", "name": "fig-thefts"}, "image": {"alt": "Three falling curves over the width of the keys, from 4 to 64: 10, 100 and 1000 keys. At a width of 4 they begin at about 33, 78 and 96 percent; from 32 on all are at zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The wider the keys, the fewer are lost to a longer key: how often a random key, used as its own query, loses to another. Lines are means of ten dictionaries; bands go from the lowest to the highest.", "name": "fig-thefts"}, "image": {"alt": "Three falling curves over the width of the keys, from 4 to 64: 10, 100 and 1000 keys. At a width of 4 they begin at about 33, 78 and 96 percent; from 32 on all are at zero."}}
 lines = {f"{n:,} keys": (sizes, 100 * shares) for n, shares in thefts.items()}
 ax = curves(lines, "numbers in a key", "fetched another entry (%)", logx=True)
 ax.set_xticks(sizes, sizes)
@@ -263,7 +263,7 @@ claim(
 )
 
 # %% [markdown]
-# And it never reports that it found nothing. So it is a dictionary for keys of equal length that it really holds.
+# And it never reports that it found nothing. So it is a dictionary only for keys of equal length, and only for those that it holds.
 
 # %% [markdown]
 # (deeper-way)=
@@ -283,13 +283,13 @@ for name, layer in layers.items():
     heard[name] = gradient.norm(dim=2).mean(dim=0)  # (65,)
 left = {name: size / size[33] for name, size in heard.items()}  # the word next to it: 1
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In an RNN the influence of a word fades with its distance, in self-attention it doesn't: size of the gradient of position 32's output with respect to each of 65 words, relative to that of the next word. Mean of 50 random sequences; logarithmic axis.", "name": "fig-heard"}, "image": {"alt": "Two curves over the positions 0 to 64. That of the RNN falls from the middle along nearly straight lines to both sides, by many powers of ten. That of self-attention is flat, with a small peak in the middle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In an RNN the influence of a word fades with its distance; in self-attention it doesn't: size of the gradient of position 32's output with respect to each of 65 words, relative to that of the next word. Mean of 50 random sequences; logarithmic axis.", "name": "fig-heard"}, "image": {"alt": "Two curves over the positions 0 to 64. That of the RNN falls from the middle along nearly straight lines to both sides, by many powers of ten. That of self-attention is flat, with a small peak in the middle."}}
 curves({name: (range(65), size) for name, size in left.items()}, "position", "gradient", logy=True)
 plt.show()
 
 # %% [markdown]
 # (claim-att-3)=
-# Gates make the slope flatter, as on [Day 3](../03_gates.ipynb), but they don't make the way shorter. We ask autograd for the longest chain of operations from an input to
+# Gates make the slope flatter, as on [Day 3](../03_gates.ipynb), but they don't shorten the path. We ask autograd for the longest chain of operations from an input to
 # the output.
 
 # %% tags=["evidence"]
@@ -307,7 +307,7 @@ claim(
 )
 
 # %% [markdown]
-# Attention is the shortest way. Whether it is the one that is used is another question: see the pronoun below.
+# Attention is the shortest path. Whether the network takes it is another question: see the pronoun below.
 
 # %% [markdown]
 # (deeper-right)=
@@ -405,7 +405,7 @@ claim(
 # %% [markdown]
 # ## Is one layer enough?
 #
-# *4 minutes.* The lesson's reader has two layers, so that a word can attend to words that have attended already. Does it take two? First we see how far simple rules get.
+# *4 minutes.* The lesson's reader has two layers, so that a word can attend to words that have attended already. Does it need both? First we see how far simple rules get.
 # The gap might agree with the nearest noun before it. The pronoun might mean the nearest noun, or the subject, or the first noun of its number, or the first of a kind that
 # the adjective fits.
 
@@ -468,17 +468,17 @@ observe(
 )
 
 # %% [markdown]
-# On the pronouns one layer goes far beyond the rules, and from some starts it also fills nearly all gaps. It's easy to imagine how it understands a pronoun: one head brings the
-# adjective, others the nouns that agree in number, and the output adds up the evidence. So one layer does most of the work. Whether it could do all of
-# it, with longer training, three networks of six epochs can't decide.
+# On the pronouns one layer does far better than the rules, and from some starts it also fills nearly all gaps. It's easy to imagine how it understands a pronoun: one head fetches the
+# adjective, others the nouns that agree in number, and the output adds up the evidence. So one layer does most of the work. Three networks trained for six
+# epochs can't decide whether it could do all of it with longer training.
 
 # %% [markdown]
 # (deeper-adjective)=
-# ## By which way does the adjective arrive?
+# ## By what route does the adjective reach the pronoun?
 #
-# *6 minutes.* The pronoun gives the adjective much of its weight, and yet most answers stay correct when that link is taken away: the lesson measured it. By which way does
-# the adjective arrive, then? In many sentences the number alone decides, and the adjective isn't needed. We leave these out. In the others we hide the adjective from one
-# kind of words at a time, in both layers.
+# *6 minutes.* The pronoun gives the adjective much of its weight, and yet most answers stay correct when that link is taken away: the lesson measured it. By what route
+# does the adjective arrive, then? In many sentences the number alone decides, and the adjective isn't needed. We leave these out. In the others we hide the adjective from one
+# kind of word at a time, in both layers.
 
 # %%
 needy = [s for s in corpus.validation if not pronouns.number_decides(s)]
@@ -512,10 +512,10 @@ observe(
 )
 
 # %% [markdown]
-# Closing both ways costs more than closing the first, because the second stands in for it. The *street* can attend to *wide* in the first layer and mark itself; then *it*
+# Closing both routes costs more than closing the first, because the second fills in for it. The *street* can attend to *wide* in the first layer and mark itself; then *it*
 # only has to find the noun that is marked.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two ways for the adjective to arrive. Arrows lead from the word that attends to the word it attends to. Above, *it* asks *wide* what it has to look for; below, *street* asks, and marks itself.", "name": "fig-two-ways"}, "image": {"alt": "The words street because it is too wide, twice. Above, an arrow of layer 1 leads from it to wide, and an arrow of layer 2 from it to street. Below, the arrow of layer 1 leads from street to wide; that of layer 2 is the same as above."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The adjective can reach the pronoun by two routes. Arrows lead from the word that attends to the word it attends to. Above, *it* asks *wide* what it has to look for; below, *street* asks, and marks itself.", "name": "fig-two-ways"}, "image": {"alt": "The words street because it is too wide, twice. Above, an arrow of layer 1 leads from it to wide, and an arrow of layer 2 from it to street. Below, the arrow of layer 1 leads from street to wide; that of layer 2 is the same as above."}}
 ax = sheet(7.4)
 for y, way, sees, bend in (
     (1.6, "the pronoun's own link", 2, 0.28),
@@ -528,7 +528,7 @@ for y, way, sees, bend in (
 plt.show()
 
 # %% [markdown]
-# If {numref}`fig-two-ways` is correct, a reader with one layer, which can't go the way below, must need its own link more.
+# If {numref}`fig-two-ways` is correct, a reader with one layer, which can't take the lower route, must depend more on the pronoun's own link.
 
 
 # %% tags=["evidence"]
@@ -542,7 +542,7 @@ def lost_without_look(model: SelfAttentionTagger) -> float:
 
 two, alone = lost_without_look(reader), fmean(map(lost_without_look, one_layer))
 observe(
-    "Without the pronoun's own link to the adjective, two layers lose {two:.0f} of 100 answers; one layer loses {alone:.0f}, in the mean of three networks.",
+    "Without the pronoun's own link to the adjective, two layers lose {two:.0f} of 100 answers; one layer loses {alone:.0f}, on average over three networks.",
     two=two,
     alone=alone,
     holds=alone > two + 5,
@@ -565,12 +565,12 @@ assert more_than_sum == [True] * 4 + [False]
 assert all(c["pronoun"] < c["all"] * 2 / 3 for c in costs)
 
 # %% [markdown]
-# In the first four networks closing both ways costs more than the two costs together. In the fifth it costs far less than hiding the adjective from all words, so most of
+# In the first four networks, closing both routes costs more than the two single costs added together. In the fifth it costs far less than hiding the adjective from all words, so most of
 # its information can arrive through words that are neither pronoun nor noun.
 #
 # ### Weight against use, head by head
 #
-# Does the head with the largest weight matter most? In the same five networks one link of each of the eight heads was cut alone: from the pronoun to its antecedent, and
+# Does the head with the largest weight matter most? In the same five networks, one link was cut in one of the eight heads at a time: from the pronoun to its antecedent, and
 # from the gap to its subject.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A head's weight says little about its use. In five networks of eight heads each: the weight that a head puts on its query's partner, and how many of 100 answers are lost when this head alone may not attend there.", "name": "fig-weight-use"}, "image": {"alt": "Two scatter plots with five kinds of points. Left, pronouns: weights up to a half, losses up to 13, only loosely rising. Right, gaps: most points lie near the origin; of four heads with weights over a half, two lose 26 and 44 points, one 6 and one none."}}
@@ -602,17 +602,17 @@ observe(
 
 # %% [markdown]
 # For the gap it depends on the network. Four networks have a head with over half its weight on the subject. Without any link there, two of them lose many of their gaps,
-# and the other two few. No picture of weights tells these apart. So the adjective arrives by several ways at once, and you find out which by closing them.
+# and the other two few. No picture of weights tells these apart. So the adjective arrives by several routes at once, and you find out which by closing them.
 
 # %% [markdown]
 # (deeper-heads)=
 # ## One head, or several?
 #
 # *4 minutes.* A softmax has one unit of weight to share out, and a head that looks in two places brings back a mixture. Does a single head fail, then, when two words are
-# needed? Eight children each have a name, a game, a friend and a rival. Each has to name the game that its friend plays, and the one that its rival plays. There is one
-# layer of attention, and a small network at each position.
+# needed? Eight children each have a name, a game, a friend and a rival. Each has to name the game that its friend plays, and the one that its rival plays. The model is one
+# layer of attention, followed by a small network at each position.
 #
-# A head that attends to both equally brings back two games, but not whose they are. A guess is then correct half of the time; and of the other half one answer in eight is
+# A head that attends to both equally brings back two games, but not which is whose. A guess is then correct half of the time; in the other half, one answer in eight is
 # correct as well, since both may play the same game. That makes 1/2 + 1/2 · 1/8 = 9/16, or 56%. A stored experiment trained one head and two at equal parameters, at three
 # widths and four learning rates, with three seeds each.
 
@@ -731,10 +731,10 @@ observe(
 # So one head can do it, and two are easier to train: they succeed at three of the four rates, one head at two.
 
 # %% [markdown]
-# ## Keys and values, apart or shared?
+# ## Keys and values, separate or shared?
 #
-# *2 minutes.* Yesterday an annotation was key and value at once. Today they are apart. Is that worth a third matrix? Another stored experiment put sixteen children into
-# each group and drew new groups for every batch. Its networks have two heads, with a matrix for keys and one for values, or with one matrix that serves as both. Then everything
+# *2 minutes.* Yesterday an annotation was key and value at once. Today the two are separate. Is that worth a third matrix? Another stored experiment put sixteen children into
+# each group and drew new groups for every batch. Its networks have two heads, with a matrix for keys and one for values, or with one matrix that serves as both. In the second kind, everything
 # is a third wider, so that the number of parameters is the same. How many steps does each network need until 95% of its answers are correct?
 
 # %% tags=["evidence"]
@@ -782,7 +782,7 @@ claim(
 )
 
 # %% [markdown]
-# A child is found by its name, but it has to tell its game, and a vector that serves both has to sort them out first. In the end both kinds answer
+# A child is found by its name, but has to tell its game, so a vector that serves both purposes first has to sort the two out. In the end both kinds answer
 # correctly. ({cite:t}`daniluk2017frustratingly` measured it in a language model, which we haven't tried.)
 
 # %% [markdown]
@@ -807,18 +807,18 @@ observe(
 )
 
 # %% [markdown]
-# The mask itself tells the order. In the first layer each mark sees the symbols before it, so the second mark knows of the first, and the first doesn't know of the second.
-# In the second layer the last position asks for that. With one layer the mask changes nothing for the last position, because it sees all symbols in any case. Language
-# models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose a similar reason: a position can infer how many come before it. Most
+# The mask itself gives the order away. In the first layer each mark sees the symbols before it, so the second mark knows of the first, but the first doesn't know of the second.
+# In the second layer the last position asks for just that. With one layer the mask changes nothing for the last position, because it sees all symbols in any case. Language
+# models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suggest a similar reason: a position can infer how many come before it. Most
 # models still write the order in.
 
 # %% [markdown]
 # (deeper-rotary)=
 # ## Rotary positions: how can a score know the distance?
 #
-# *5 minutes.* A row that is added says where a word is. What a score needs is often how far away the other one is: can it be told that? **Rotary** positions
-# {cite}`su2021roformer` add nothing. They turn each query and each key, by an angle that grows with its position. Of two vectors that have both been turned, only the
-# difference of the angles is left in the score.
+# *5 minutes.* A row that is added says where a word is. But a score often needs to know how far away the other word is. Can it be told that? **Rotary** positions
+# {cite}`su2021roformer` add nothing. They turn each query and each key, by an angle that grows with its position. If two vectors have both been turned, only the
+# difference of the angles is left in their score.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: two positions apart, the angle between query and key is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
 omega, cat, sat = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
@@ -863,7 +863,7 @@ print("different scores:", len({round(d[0].item(), 6) for d in by_distance}), "f
 
 # %% [markdown]
 # Another way needs no vectors at all: it subtracts a price for the distance from each score {cite}`press2022train`. You build it in {numref}`exercise-alibi`. So order can
-# be added to the words, turned into queries and keys, or charged to the scores. And with a causal mask two layers find some of it by themselves.
+# be added to the words, rotated into queries and keys, or charged to the scores. And with a causal mask two layers find some of it by themselves.
 
 # %% [markdown]
 # (deeper-bits)=
@@ -929,7 +929,7 @@ observe(
 
 # %% [markdown]
 # The second thing that attention lacks is a memory of its input. The lesson showed that positions become alike when each layer's output *replaces* its input. That was
-# without training, and training may resist. A stored experiment trained readers with and without the sum, with three seeds and at two learning rates; the validation loss
+# before training, and training may prevent it. A stored experiment trained readers with and without the sum, with three seeds and at two learning rates; the validation loss
 # chose the rate.
 
 
@@ -966,7 +966,7 @@ assert min(row["pronoun"] for row in runs[2, False]) > 0.9
 # ## What do the two scores cost?
 #
 # *2 minutes.* Day 4's additive score computes $d$ numbers for each pair of positions, today's dot product one. What does that cost? In a stored experiment $n$ positions of
-# 64 numbers attend to themselves once, forwards and backwards. It counted operations (a tanh as one), bytes at the peak, and processor time on one core.
+# 64 numbers attend to themselves once, forwards and backwards. The experiment counted operations (a tanh as one), bytes at the peak, and processor time on one core.
 
 # %% tags=["evidence"]
 timed = experiments.load("scores")
@@ -989,7 +989,7 @@ observe(
 )
 
 # %% [markdown]
-# The operations differ little, the memory a lot, and time goes with memory. Matrix products are what processors do best, and the dot product is one; a tanh of each of
+# The operations differ little, the memory a lot, and time follows memory. Matrix products are what processors do best, and the dot product is one; a tanh of each of
 # $n^2 d$ numbers is not. So the additive score costs memory and time, and that is why the Transformer took the dot product {cite}`vaswani2017attention`, and scaled it.
 
 # %% [markdown]
@@ -1054,12 +1054,12 @@ check("silenced_head", silenced)
 # ```{exercise} Induction head: what has come next so far?
 # :label: exercise-induction-head
 #
-# *Research, 45 minutes.* Two layers of attention can learn in passing from the text that they read. The first notes at each position which symbol came before. The second
-# looks for positions where that was the present symbol. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
+# *Research, 45 minutes.* Two layers of attention can learn on the fly from the text that they read. The first notes at each position which symbol came before. The second
+# looks for positions where the present symbol was that one. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
 # each $t$, over all earlier positions where the symbol $x_t$ was seen: which symbols came next, and with what shares? In `a a`, the second `a` already counts as the symbol
 # after the first. Where $x_t$ is new, the row is 0. A mask and `masked_softmax` from `utils.attention` are enough, without a loop.
 #
-# Then make it soft: in place of the mask, a score of $\beta$ where it matches and 0 elsewhere. How large must $\beta$ be for a single match to get half of the weight, by
+# Then make it soft: in place of the mask, a score of $\beta$ where the symbols match and 0 elsewhere. How large must $\beta$ be for a single match to get half of the weight, by
 # the length of the sequence? Let query and key both be a one-hot vector of width 64 times $\ell$, and the score be scaled: which $\ell$ gives that $\beta$? (Not checked.)
 # ([Solution](../solutions/05_self_attention.ipynb#solution-induction-head))
 # ```

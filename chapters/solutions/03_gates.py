@@ -73,7 +73,7 @@ print(f"cell {c.item():.2f}, shown {h.item():.2f}")
 # (solution-direct-path)=
 # ## The gradient along the cell state
 #
-# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All these products together are a running product from the end, which `cumprod` computes from the reversed gates.
+# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. Together, these products are a running product from the end, which `cumprod` computes on the reversed gates.
 
 
 # %%
@@ -88,7 +88,7 @@ direct_path = check("direct_path", direct_path)
 # (solution-gru)=
 # ## The GRU's step
 #
-# Here the products with $x$ and with $h$ are kept apart, since $r$ multiplies only the one with $h$, and its bias. `mix` takes the input of $z$'s sigmoid.
+# Here the products with $x$ and with $h$ are kept apart, since $r$ multiplies only the one with $h$, including its bias. `mix` takes the input of $z$'s sigmoid.
 
 
 # %%
@@ -167,7 +167,7 @@ print(f"yours {z**steps:.3f}, the colleague's {(1 - z) ** steps:.3f}")
 check("update_gate_at_0_6", (1 - z) ** steps)
 
 # %% [markdown]
-# No error is raised, and the unit forgets nearly twice as fast. That is why you should test a program that loads weights against the one that they come from.
+# No error is raised, and the unit forgets nearly twice as fast. That is why you should test a program that loads weights against the program that saved them.
 
 # %% [markdown]
 # (solution-twenty-steps-at-bias-1)=
@@ -209,14 +209,14 @@ table(
 )
 
 # %% [markdown]
-# Ten times the distance needs about 2.3 more, the logarithm of 10. That is why a few units of bias are enough for
+# Ten times the distance needs a bias that is larger by about 2.3, the logarithm of 10. That is why a few units of bias are enough for
 # hundreds of steps.
 
 # %% [markdown]
 # (solution-bits-in-a-state)=
 # ## Bits in a state
 #
-# There are $V^T$ sequences. Telling them apart takes $\log_2 V^T = T \log_2 V$ bits. Round up, since a part of a unit needs a whole one.
+# There are $V^T$ sequences. Telling them apart takes $\log_2 V^T = T \log_2 V$ bits. Round up, since there are no fractions of a unit.
 
 
 # %%
@@ -257,7 +257,7 @@ def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
 check("fair_width", hidden_size_for)
 
 # %% [markdown]
-# Four times as many blocks cost half of the width, not three quarters, since most of a block is $N^2$.
+# Four times as many blocks halve the width instead of quartering it, since most of a block is $N^2$.
 
 # %%
 blocks = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -324,7 +324,7 @@ def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 check("bidirectional_final_states", final_states)
 
 # %% [markdown]
-# The library returns the same final states, if you give the lengths to `pack_padded_sequence`.
+# The library returns the same final states if you pass the lengths to `pack_padded_sequence`.
 
 # %%
 gru, lengths = nn.GRU(3, 4, bidirectional=True), torch.tensor([5, 2, 4])
@@ -337,7 +337,7 @@ torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]
 # (solution-peepholes)=
 # ## Peephole connections
 #
-# The order is the point. Two gates see the cell before it changes, the third one after.
+# The order is the point. Two gates see the cell before it changes, the third sees it afterwards.
 
 
 # %%
@@ -353,9 +353,9 @@ check("peepholes", peephole_step)
 
 # %% [markdown]
 # (solution-one-standard-error)=
-# ## Which one, then?
+# ## Choose a model within one standard error
 #
-# These runs can't tell apart the models whose means are within one standard error of the best. Among those, the cost decides.
+# If the means of several models are within one standard error of the best, these runs can't tell them apart, so the cost decides among them.
 
 
 # %%

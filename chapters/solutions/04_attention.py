@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Solutions of Day 4
 #
-# These are solutions to the exercises of [Sequence to sequence, and attention](../04_attention.ipynb), then to those of its [deeper page](../deeper/04_attention.ipynb).
-# There is more than one correct way. What counts is that the check passes and that you can say why.
+# First come the solutions of [Sequence to sequence, and attention](../04_attention.ipynb), then those of its [deeper page](../deeper/04_attention.ipynb).
+# There is more than one correct solution. What matters is that the check passes and that you can explain why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -46,8 +46,8 @@ shift = check("shift", shift)
 # (solution-additive-score)=
 # ## The additive score
 #
-# The two matrices act on queries and keys alone, so they are applied once to each, and not once for each pair. Then every query meets every key: one gets a new axis for
-# the keys, the other one for the queries, and the sum stretches both. The tanh comes after the sum, and `@ v` turns M numbers into one.
+# The two matrices act on queries and keys alone, so they are applied once to each, and not once for each pair. Then every query meets every key: the queries get a new axis for
+# the keys, the keys one for the queries, and the sum stretches both. The tanh comes after the sum, and `@ v` turns M numbers into one.
 
 
 # %%
@@ -60,7 +60,7 @@ def additive_score(query, keys, W_a, U_a, v):
 additive_score = check("additive_score", additive_score)
 
 # %% [markdown]
-# Without the tanh a query would add the same number to all of its scores. A softmax doesn't notice that, so the query would have no influence.
+# Without the tanh, a query would add the same number to all of its scores. That doesn't change a softmax, so the query would have no influence.
 
 # %%
 query, keys = torch.tensor([[[3.0]], [[-3.0]]]), torch.tensor([[[1.0], [2.0]]]).repeat(2, 1, 1)
@@ -102,7 +102,7 @@ check("additive_score_parameters", my_count)
 # ## Predict: nowhere to look
 #
 # All eight scores are the same large negative number, and the softmax depends only on their differences. So the query averages over everything that it should not see, and
-# no error tells you.
+# no error is raised.
 
 # %%
 weights = torch.full((8,), -1e9).softmax(dim=0)
@@ -112,7 +112,7 @@ check("fully_masked_query", weights[0].item())
 # (solution-who-asks)=
 # ## Predict: which state is the query?
 #
-# Bahdanau's query is $s_{t-1}$, the state *before* the symbol is read. The symbol of step 3 is in $s_3$, which is the query at step 4. Luong's query is $s_t$, which has
+# Bahdanau's query is $s_{t-1}$, the state *before* the symbol is read. The symbol of step 3 goes into $s_3$, which is the query at step 4. Luong's query is $s_t$, which has
 # just read it.
 
 
@@ -153,8 +153,8 @@ def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
 check("cost_by_length", cost_by_length)
 
 # %% [markdown]
-# If symbols were wrong at random, equally often at all positions, a share $p$ of correct symbols would give $p^T$ correct sentences of length $T$. So some loss with the
-# length is no news. The bottleneck shows in the fixed vector's losses *beyond* that, in the same bucket and on the same sentences.
+# If symbols were wrong at random, equally often at all positions, a share $p$ of correct symbols would give $p^T$ correct sentences of length $T$. So some loss with
+# length is to be expected. The bottleneck shows in what the fixed vector loses *beyond* that, in the same bucket and on the same sentences.
 
 # %% [markdown]
 # (solution-alignment-error-rate)=
@@ -240,7 +240,7 @@ check("teacher_forcing", teacher_pairs)
 # (solution-perplexity-of-targets)=
 # ## Perplexity without padding
 #
-# Select the real symbols first. Then a single mean over all of them can't go wrong.
+# Select the real symbols first; a single mean over them is then all you need.
 
 
 # %%
@@ -255,7 +255,7 @@ check("perplexity_of_targets", perplexity)
 # (solution-blocked-keys)=
 # ## Key padding mask
 #
-# Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if $-\infty$ were added, not filled in), so such a row gets other
+# Only $-\infty$ is below every score. A row of nothing else would become NaN (and so would its gradient, if $-\infty$ were added instead of filled in), so such a row gets other
 # scores before the softmax and zeros after it.
 
 
@@ -327,7 +327,7 @@ def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
 check("coverage", coverage_weights)
 
 # %% [markdown]
-# A query that stays the same would look at the same position for ever. If coverage counts against a position, it moves on: here are four steps of one query over three
+# Without coverage, a query that stays the same would look at the same position for ever. If coverage counts against a position, it moves on: here are four steps of one query over three
 # keys.
 
 # %%
@@ -343,7 +343,7 @@ table(
 # (solution-input-feeding)=
 # ## Input feeding
 #
-# Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer run all at once, as they can in Luong's model without input feeding.
+# Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer all run at once, as they can in Luong's model without it.
 
 
 # %%
@@ -409,7 +409,7 @@ table(
 
 
 # %% [markdown]
-# And this is the length of sentences that are drawn from the languages themselves.
+# For comparison, here is the length of sentences drawn from the languages themselves.
 
 
 # %%

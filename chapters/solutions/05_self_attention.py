@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Solutions of Day 5
 #
-# These are solutions to the exercises of [Self-attention](../05_self_attention.ipynb), then to those of its [deeper page](../deeper/05_self_attention.ipynb). There is more
-# than one correct way. What counts is that the check passes and that you can say why.
+# First come the solutions of [Self-attention](../05_self_attention.ipynb), then those of its [deeper page](../deeper/05_self_attention.ipynb). There is more
+# than one correct solution. What matters is that the check passes and that you can explain why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -100,7 +100,7 @@ print("wrong", numbers.view(1, 2, 2, 3).tolist())
 # ## Multi-head self-attention
 #
 # One product computes queries, keys and values of all heads, and `chunk` cuts it into the three. The scale needs no change: your `attention` takes it from the width of its
-# queries, which is that of one head. To lay the heads side by side, swap positions and heads back, and merge the last two axes into one.
+# queries, which is that of one head. To concatenate the heads, swap positions and heads back, and merge the last two axes into one.
 
 
 # %%
@@ -139,7 +139,7 @@ def give_order(x, table, start=0):
 give_order = check("give_order", give_order)
 
 # %% [markdown]
-# A text that is read in two pieces gets the same rows as in one go:
+# A text that is read in two pieces gets the same rows as one that is read in one go:
 
 # %%
 x, table_of_rows = torch.randn(1, 5, 4), torch.randn(8, 4)
@@ -205,7 +205,7 @@ check("cut_edge", without_edge)
 #
 # Row $t$ averages over BOS and $t$ equal values. The more of them there are, the less weight is left for BOS, so **all ten** rows differ. Without a mask all nine equal
 # words average over the same values, and there are two different rows. So a causal mask tells a network where it is, as long as something marks the beginning.
-# {cite:t}`haviv2022transformer` found that language models without positions know where they are, and suppose that this is how.
+# {cite:t}`haviv2022transformer` found that language models without positions know where they are, and suggest that this is how.
 
 # %%
 table(
@@ -220,7 +220,7 @@ check("leaked_order", 10)
 # (solution-reach)=
 # ## Predict: how far does a change reach?
 #
-# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8. That makes five rows. A window grows with the layers, as the
+# After one layer, rows 4, 5 and 6 have changed. The second layer carries it two rows further, to row 8. That makes five rows. A window grows with the layers, as the
 # receptive field of a convolution does.
 
 # %%
@@ -268,7 +268,7 @@ def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
 check("silenced_head", silenced)
 
 # %% [markdown]
-# The output is a sum over heads, each through its own columns of $W_o$. So the contributions of the single heads add up to that of all:
+# The output is a sum over heads, each through its own columns of $W_o$. So the contributions of the single heads add up to the whole output:
 
 # %%
 torch.manual_seed(1)
@@ -278,7 +278,7 @@ alone = sum(everything - silenced(x, *matrices, 3, head) for head in range(3))
 assert torch.allclose(alone, everything)
 
 # %% [markdown]
-# {cite:t}`michel2019sixteen` did this to trained Transformers, head by head. Most heads could go, one at a time, with hardly any loss.
+# {cite:t}`michel2019sixteen` did this to trained Transformers, head by head. Most heads could be silenced, one at a time, with hardly any loss.
 
 # %% [markdown]
 # (solution-induction-head)=
@@ -300,7 +300,7 @@ def what_followed(ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
 check("induction_head", what_followed)
 
 # %% [markdown]
-# Here is a word written twice; these are the first letters of its second time. A letter that had occurred once is followed as it was then. The *t* had occurred three
+# Here is a word written twice; these are the predictions at the first letters of its second copy. After a letter that had occurred once, the letter that followed it then gets all the weight. The *t* had occurred three
 # times, with a different letter after it each time:
 
 # %%
@@ -414,7 +414,7 @@ check("top_k_attention", top_k_weights)
 # (solution-alibi)=
 # ## ALiBi: distance has a price
 #
-# The queries' positions begin at $S - T$, so that the last query is at the last key. The distance itself tells which keys are in the future: those where it is below 0.
+# The queries' positions begin at $S - T$, so that the last query is at the last key. The distance itself tells which keys are in the future: those where it is negative.
 
 
 # %%
@@ -428,7 +428,7 @@ def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
 check("alibi", alibi_weights)
 
 # %% [markdown]
-# Equal scores show the effect of the slopes. The steepest head attends to a few neighbours, the flattest to almost everything alike. How many of 256 positions get more
+# Equal scores show the effect of the slopes. The steepest head attends to a few neighbours, the flattest to almost all positions equally. How many of 256 positions get more
 # than half of the weight of the nearest one?
 
 # %%
@@ -501,7 +501,7 @@ assert torch.allclose(waves[:-7] @ shift_matrix(7, 64, 10_000.0).T, waves[7:])
 
 # %% [markdown]
 # Now a head that attends one position back. The query is the wave itself, the key is the wave moved one position *forward*, times some $\beta$. They agree best where the
-# key is one before the query. Neighbouring waves are alike, so it takes a large $\beta$ to tell them apart:
+# key is one before the query. Neighbouring waves are alike, so it takes a large $\beta$ to separate them:
 
 # %%
 keys = waves @ shift_matrix(1, 64, 10_000.0).T
