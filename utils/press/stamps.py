@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ from utils.exercises.numbers import LABEL
 from utils.press.reach import NOT_OURS, WHOLE, ours
 
 ALWAYS = ("conftest.py", "pyproject.toml")  # how a page is run, and what is compared
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "java", "git")  # tests ask for them
 VARIABLES = (
     *("BOOK_", "ATEN_", "DNNL_", "KMP_", "MKL_", "OMP_", "ONEDNN_", "OPENBLAS_", "PYTHON"),
     *("TORCH", "MPL", "LANG", "LC_"),
@@ -118,6 +120,7 @@ def setting() -> str:
         sys.version,
         _processor(),
         *sorted(packages),
+        *(f"{name} {shutil.which(name)}" for name in PROGRAMS),
         *sorted(each for each in variables if each.startswith(VARIABLES)),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
