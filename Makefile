@@ -37,7 +37,7 @@ progress: $(READY) ## how far you are: what you have passed, what is next, and h
 summary: $(READY) ## write what you can do now as a page to print: my/summary.html
 	@$(BIN)/python -m utils.press.jupyter summary
 
-test: $(TESTED) ## check everything but speed: lessons, code, book; ALL=1 runs lessons again that passed here
+test: $(TESTED) ## check everything but speed: lessons, code, book; ALL=1 also what passed here before
 	@$(BIN)/python -m pytest --nbval $(if $(ALL),--all) $(ARGS)
 
 book: $(READY) ## build the book and serve it on this machine; PORT=8000

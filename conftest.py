@@ -14,9 +14,11 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent
+WHOLE_BOOK = "build"  # the fixture that builds the book from all its files
 
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
+FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
 
 # Until a run has told how long each file takes: the files that begin first.
 SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
@@ -37,20 +39,22 @@ class Run(NamedTuple):
 
     begun: float
     setting: str  # what else than files may change what a page shows
-    passed: list[str]  # pages that passed here with the same inputs, by their path in the book
+    passed: list[str]  # pages and tests that passed here with the same inputs, by path in the book
     seconds: dict[str, float]  # that a file took in the last run
 
 
 RUN = pytest.StashKey[Run]()
+READINGS = pytest.StashKey()  # what each module of the book has read in this process
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true", help="run pages again that passed here")
+    parser.addoption("--all", action="store_true", help="run what passed here again, too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Stop if the lessons would not find this book's `utils`; set their environment."""
     if hasattr(config, "workerinput"):  # xdist: the process that started this one has done it
+        listen(config)
         config.stash[RUN] = Run(*config.workerinput["run"])
         return
     where = "import convolution_to_attention as book; print(ascii(book.__file__))"
@@ -64,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "run `make test`, or `pip install --no-deps -e .` in the book's folder.",
             returncode=pytest.ExitCode.USAGE_ERROR,
         )
+    listen(config)
     from utils.press import stamps
     from utils.press.notebooks import PERSONAL, REPRODUCIBLE
 
@@ -80,6 +85,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[RUN] = Run(time.time(), setting, passed, seconds)
 
 
+def listen(config: pytest.Config) -> None:
+    """Note what is read from now on."""
+    from utils.press.reach import Readings
+
+    config.stash[READINGS] = Readings()
+    config.stash[READINGS].listen()
+
+
 def kept(config: pytest.Config) -> Path | None:
     """The folder for what one run leaves to the next, if there is one."""
     cache = getattr(config, "cache", None)
@@ -87,7 +100,7 @@ def kept(config: pytest.Config) -> Path | None:
 
 
 def passed_before(config: pytest.Config, folder: Path | None, setting: str) -> list[str]:
-    """The pages that a run of everything needn't run again."""
+    """The pages and files of tests that a run of everything needn't run again."""
     from utils.press import stamps
     from utils.press.notebooks import scripts
 
@@ -95,8 +108,9 @@ def passed_before(config: pytest.Config, folder: Path | None, setting: str) -> l
     if chosen or config.option.all or os.environ.get("CI") or folder is None:
         return []
     pages = [script.with_suffix(".ipynb") for script in scripts()]
+    files = [*pages, *sorted((ROOT / "tests").glob("test_*.py"))]
     return [
-        str(page.relative_to(ROOT)) for page in pages if stamps.is_current(folder, page, setting)
+        str(file.relative_to(ROOT)) for file in files if stamps.is_current(folder, file, setting)
     ]
 
 
@@ -115,7 +129,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out a page that has passed here."""
+    """Leave out a page or a file of tests that has passed here."""
     passed = config.stash[RUN].passed
     return True if passed and str(collection_path.relative_to(ROOT)) in passed else None
 
@@ -142,7 +156,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         if page.passed == sum(cell.cell_type == "code" for cell in page.nb.cells):
             files = stamps.reached(page.kernel, page.path.parent)
             run = item.config.stash[RUN]
-            stamps.store(folder, page.path, files, run.setting, since=run.begun)
+            stamps.store(folder, page.path, files, run.setting, run.begun, page.path.stem)
     return result
 
 
@@ -188,30 +202,60 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up what each file takes."""
-    TAKEN[report.nodeid.partition("::")[0]] += report.duration
+    """Add up what each file takes, and count its tests that were run and didn't fail."""
+    file = report.nodeid.partition("::")[0]
+    TAKEN[file] += report.duration
+    FINE[file] += report.when == "teardown"
+    FINE[file] -= report.failed
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Keep the seconds of each file that was run; a run in which all had passed is well."""
+    """Keep the seconds of each file, and stamp the files of tests of which each has passed."""
     config = session.config
-    if hasattr(config, "workerinput") or RUN not in config.stash:
+    folder = kept(config) if RUN in config.stash else None
+    if folder is None:
         return
-    if folder := kept(config):
-        seconds = config.stash[RUN].seconds | {file: round(TAKEN[file], 1) for file in TAKEN}
+    run = config.stash[RUN]
+    if not hasattr(config, "workerinput"):
+        seconds = run.seconds | {file: round(TAKEN[file], 1) for file in TAKEN}
         (folder / SECONDS).write_text(json.dumps(seconds, indent=1), encoding="utf-8")
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and run.passed:
+            session.exitstatus = pytest.ExitCode.OK
+    if not config.option.keyword and "BOOK_SHAKE" not in os.environ:
+        stamp_tests(session, folder)
+
+
+def stamp_tests(session: pytest.Session, folder: Path) -> None:
+    """Stamp the files of tests that this process has run whole."""
+    from utils.press import stamps
+    from utils.press.reach import WHOLE
+
+    run, readings = session.config.stash[RUN], session.config.stash[READINGS]
+    of_file = {}
+    for item in getattr(session, "items", ()):
+        of_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    read = {}
+    if not any("::" in each for each in session.config.args):
+        for name, items in of_file.items():
+            if name.endswith(".py") and FINE[name] == len(items):
+                built = any(WHOLE_BOOK in item.fixturenames for item in items)
+                read[ROOT / name] = readings.behind(ROOT / name) | ({WHOLE} if built else set())
+    for file, files in read.items():  # when all is known, since this reads them
+        stamps.store(folder, file, files, run.setting, run.begun)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say in a line each what was not run, and why."""
     passed = terminalreporter.config.stash[RUN].passed
     if passed:
-        which, they = (
-            ("1 page", "it reads") if len(passed) == 1 else (f"{len(passed)} pages", "they read")
-        )
+        pages = sum(name.endswith(".ipynb") for name in passed)
+        counted = [
+            f"{count} {name}{'' if count == 1 else 's'}{of}"
+            for count, name, of in ((pages, "page", ""), (len(passed) - pages, "file", " of tests"))
+        ]
         terminalreporter.write_line(
-            f"{which} passed here before, and nothing that {they} has changed: not run again "
-            "(ALL=1 runs every page)."
+            f"Not run, since they passed here and nothing that they read has changed: "
+            f"{' and '.join(counted)} (ALL=1 runs all)."
         )
     why = Counter(
         report.longrepr[2].removeprefix("Skipped: ")

@@ -19,6 +19,7 @@ LATER = float("inf")
 def book(tmp_path, monkeypatch):
     """A book of one lesson, which has read a module, a stored result, claims and another lesson."""
     monkeypatch.setattr(stamps, "ROOT", tmp_path)
+    monkeypatch.setattr(stamps, "WHOLE", tmp_path / "*")
     stamps.digest.cache_clear()
     files = {
         "chapters/01_x.ipynb": "{}",
@@ -39,7 +40,7 @@ def book(tmp_path, monkeypatch):
 def store(book, since=LATER) -> None:
     others = "utils/layer.py", "experiments/results/x.json", "data/claims.toml", "chapters/02_y.py"
     read = [book / name for name in others]
-    stamps.store(book, book / "chapters/01_x.ipynb", read, "here", since)
+    stamps.store(book, book / "chapters/01_x.ipynb", read, "here", since, "01_x")
 
 
 def is_current(book, setting="here") -> bool:
@@ -187,7 +188,9 @@ def test_only_a_run_of_everything_leaves_pages_out(
     config.stash = {plugin.RUN: plugin.Run(0, "", passed, {})}
     page = ROOT / "chapters" / "09_gpt.ipynb"
     assert bool(plugin.pytest_ignore_collect(page, config)) == left_out
-    assert not plugin.pytest_ignore_collect(ROOT / "tests" / "test_stamps.py", config)
+    tests = ROOT / "tests"
+    assert bool(plugin.pytest_ignore_collect(tests / "test_stamps.py", config)) == left_out
+    assert not plugin.pytest_ignore_collect(tests / "test_of_another_folder.py", config)
 
 
 def test_the_longest_file_of_the_last_run_comes_first(plugin):
@@ -208,9 +211,11 @@ def test_what_was_skipped_is_said_in_one_line_with_its_reasons(plugin):
     said = []
     plugin.pytest_terminal_summary(
         SimpleNamespace(
-            config=SimpleNamespace(stash={plugin.RUN: plugin.Run(0, "", ["x.ipynb"], {})}),
+            config=SimpleNamespace(
+                stash={plugin.RUN: plugin.Run(0, "", ["x.ipynb", "a.py", "b.py"], {})}
+            ),
             getreports=lambda kind: reports,
             write_line=said.append,
         )
     )
-    assert said[0].startswith("1 page ") and said[1] == "Skipped: 2 × a; 1 × b."
+    assert "1 page and 2 files of tests" in said[0] and said[1] == "Skipped: 2 × a; 1 × b."

@@ -1,7 +1,8 @@
-"""Stamps: which pages have passed here with what they read now, and needn't run again.
+"""Stamps: which pages and tests have passed here with what they read now, and needn't run again.
 
 A page's stamp names the files of the book that its kernel opened and the modules that it imported,
 with their digests, and the setting: Python, packages, processor and variables of the environment.
+That of a file of tests names what `utils.press.reach` has found.
 """
 
 import ast
@@ -10,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -18,8 +20,10 @@ from pathlib import Path
 
 from utils import ROOT
 from utils.exercises.numbers import LABEL
+from utils.press.reach import NOT_OURS, WHOLE, ours
 
 ALWAYS = ("conftest.py", "pyproject.toml")  # how a page is run, and what is compared
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "java", "git")  # tests ask for them
 VARIABLES = (
     *("BOOK_", "ATEN_", "DNNL_", "KMP_", "MKL_", "OMP_", "ONEDNN_", "OPENBLAS_", "PYTHON"),
     *("TORCH", "MPL", "LANG", "LC_"),
@@ -60,30 +64,49 @@ def listen(kernel) -> None:
 def reached(kernel, folder: Path) -> set[Path]:
     """The files of the book that a kernel, at work in `folder`, has opened or imported."""
     named = (folder / file for file in json.loads(_ask(kernel, "", files=REACHED)["files"]))
-    return {file for each in named if (file := _source(each)) and file.is_file()}
+    return {file for each in named if (file := ours(each)) and file.is_file()}
 
 
-def _source(file: Path) -> Path | None:
-    """The file within the book that was read: of a compiled one its source."""
-    if file.parent.name == "__pycache__":
-        file = file.parents[1] / f"{file.name.partition('.')[0]}.py"
-    file = Path(os.path.abspath(file))
-    return file if file.is_relative_to(ROOT) and ".venv" not in file.parts else None
+def _below(folder: Path) -> list[Path]:
+    """What is in a folder of the book, but for what its commands leave there."""
+    passing = NOT_OURS | {".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"}
+    return sorted(
+        each
+        for each in folder.iterdir()
+        if each.name not in passing and each.suffix not in (".part", ".lock", ".egg-info")
+    )
+
+
+def _files(file: Path) -> list[Path]:
+    """The files that one stands for."""
+    if file == WHOLE:
+        folders, found = [ROOT], []
+        while folders:
+            for each in _below(folders.pop()):
+                (folders if each.is_dir() else found).append(each)
+        return found
+    return [file] if file.is_file() else []
 
 
 @cache
 def digest(file: Path, lesson: str) -> str:
-    """SHA-256 of what a file says to a lesson; of one that isn't there nothing.
+    """SHA-256 of what a file says to a lesson, or, with no lesson named, to a test.
 
     In the tables of all lessons, as data/claims.toml, those rows count that name this one; in the
-    scripts of lessons, which exercises are numbered by, the labels of the boxes.
+    scripts of lessons, which exercises are numbered by, the labels of the boxes. Of a folder the
+    names in it count; of WHOLE, all files of the book; what isn't there has an empty digest.
     """
-    if not file.is_file():
+    if file == WHOLE:
+        content = "\n".join(f"{each} {digest(each, '')}" for each in _files(file)).encode()
+    elif file.is_dir():
+        content = "\n".join(each.name for each in _below(file)).encode()
+    elif not file.is_file():
         return ""
-    content = file.read_bytes()
-    if file.suffix == ".py" and file.is_relative_to(ROOT / "chapters"):
+    else:
+        content = file.read_bytes()
+    if lesson and file.suffix == ".py" and file.is_relative_to(ROOT / "chapters"):
         content = "\n".join(LABEL.findall(content.decode())).encode()
-    elif file.parent == ROOT / "data" and file.suffix == ".toml":
+    elif lesson and file.parent == ROOT / "data" and file.suffix == ".toml":
         rows = map(json.dumps, tomllib.loads(content.decode()).items())
         content = "\n".join(row for row in rows if lesson in row).encode()
     return hashlib.sha256(content).hexdigest()
@@ -97,6 +120,7 @@ def setting() -> str:
         sys.version,
         _processor(),
         *sorted(packages),
+        *(f"{name} {shutil.which(name)}" for name in PROGRAMS),
         *sorted(each for each in variables if each.startswith(VARIABLES)),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -111,27 +135,27 @@ def _processor() -> str:
     return "\n".join(sorted({each for each in lines if each.startswith(("model name", "flags"))}))
 
 
-def store(folder: Path, page: Path, files: Iterable[Path], setting: str, since: float) -> None:
-    """Stamp a page that has passed, unless a file that it read was changed meanwhile."""
-    files = {page, *files, *(ROOT / name for name in ALWAYS)}
-    if max(file.stat().st_mtime for file in files) < since:
-        read = {
-            file.relative_to(ROOT).as_posix(): digest(file, page.stem) for file in sorted(files)
-        }
-        content = json.dumps({"setting": setting, "read": read}, indent=1)
-        (folder / _name(page)).write_text(content, encoding="utf-8")
+def store(
+    folder: Path, passed: Path, files: Iterable[Path], setting: str, since: float, lesson: str = ""
+) -> None:
+    """Stamp what has passed, unless a file that it read was changed meanwhile."""
+    files = {passed, *files, *(ROOT / name for name in ALWAYS)}
+    if max(each.stat().st_mtime for file in files for each in _files(file)) < since:
+        read = {file.relative_to(ROOT).as_posix(): digest(file, lesson) for file in sorted(files)}
+        content = json.dumps({"setting": setting, "lesson": lesson, "read": read}, indent=1)
+        (folder / _name(passed)).write_text(content, encoding="utf-8")
 
 
-def is_current(folder: Path, page: Path, setting: str) -> bool:
-    """Whether a page has a stamp, and nothing that it read is other than it was."""
+def is_current(folder: Path, passed: Path, setting: str) -> bool:
+    """Whether a page or file of tests has a stamp, and nothing that it read is other than then."""
     try:
-        stamp = json.loads((folder / _name(page)).read_text(encoding="utf-8"))
+        stamp = json.loads((folder / _name(passed)).read_text(encoding="utf-8"))
         return stamp["setting"] == setting and all(
-            digest(ROOT / file, page.stem) == then for file, then in stamp["read"].items()
+            digest(ROOT / file, stamp["lesson"]) == then for file, then in stamp["read"].items()
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or a damaged one
         return False
 
 
-def _name(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix().replace("/", ".") + ".json"
+def _name(passed: Path) -> str:
+    return passed.relative_to(ROOT).as_posix().replace("/", ".") + ".json"
