@@ -1,5 +1,7 @@
 """The additive score: a small network says how well a key fits a query."""
 
+import math
+
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
@@ -133,3 +135,8 @@ def sigmoid_for_tanh(query, keys, W_a, U_a, v):
 @exercise.mistake("that is a ReLU: the additive score uses tanh.")
 def relu_for_tanh(query, keys, W_a, U_a, v):
     return hidden(query, keys, W_a, U_a).relu() @ v
+
+
+@exercise.mistake("you divide the scores by √M: the additive score isn't scaled.")
+def scaled(query, keys, W_a, U_a, v):
+    return additive_score(query, keys, W_a, U_a, v) / math.sqrt(len(v))

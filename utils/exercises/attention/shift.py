@@ -108,3 +108,10 @@ def begun_at_the_end(target):
 def ends_taken_out(target):
     read = shift(target)
     return read.masked_fill(read == EOS, PAD)
+
+
+@exercise.mistake(
+    "you cut off the last symbol, and put nothing in front: what does the decoder read first?"
+)
+def cut_alone(target):
+    return target[:, :-1]

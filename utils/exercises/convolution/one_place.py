@@ -125,3 +125,18 @@ def bias_subtracted(window, w, b):
 @exercise.mistake("the bias multiplies the answer: add it to the sum.")
 def bias_multiplied(window, w, b):
     return at_one_place(window, w, 0 * b) * b
+
+
+@exercise.mistake("your answers went through a ReLU: here they may be negative.")
+def bent(window, w, b):
+    return at_one_place(window, w, b).relu()
+
+
+@exercise.mistake("you average over the channels: an answer is the sum over all of them.")
+def mean_over_channels(window, w, b):
+    return at_one_place(window, w / w.shape[1], b)
+
+
+@exercise.mistake("all answers come from the first kernel: each kernel gives one of its own.")
+def first_kernel(window, w, b):
+    return at_one_place(window, w[:1].expand_as(w), b)

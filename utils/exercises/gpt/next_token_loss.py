@@ -214,3 +214,25 @@ def flattened_before_shifting(logits, ids):
 @exercise.mistake("`cross_entropy` takes logits (n, V) and targets (n,): flatten both.")
 def not_flattened(logits, ids):
     return F.cross_entropy(logits[:, :-1], ids[:, 1:], ignore_index=PAD)
+
+
+@exercise.mistake(
+    "you divide by the length of a row: the mean is over all tokens that are asked for."
+)
+def divided_by_T(logits, ids):
+    n, real = asked(logits, ids)
+    return (n * real).sum() / ids.shape[1]
+
+
+@exercise.mistake(
+    "you divide by the number of texts: the mean is over all tokens that are asked for."
+)
+def divided_by_texts(logits, ids):
+    n, real = asked(logits, ids)
+    return (n * real).sum() / len(ids)
+
+
+@exercise.mistake("that is a loss for each token: return their mean.")
+def each_token(logits, ids):
+    n, real = asked(logits, ids)
+    return n[real]

@@ -168,3 +168,11 @@ def scores_returned(query, key, value):
 @exercise.mistake("the scores have the wrong sign: the keys that fit best get the least weight.")
 def sign(query, key, value):
     return attention(-query, key, value)
+
+
+@exercise.mistake(
+    "those are the logarithms of the weights: the values are weighted by the softmax itself."
+)
+def log_weights(query, key, value):
+    w = (query @ key.mT / math.sqrt(query.shape[-1])).log_softmax(-1)
+    return w @ value, w

@@ -171,3 +171,15 @@ def compared_along_one_axis(x, lengths):
 )
 def mask_without_an_axis(x, lengths):
     return (x * (torch.arange(x.shape[1]) < lengths[:, None])).sum(dim=1) / lengths[:, None]
+
+
+@exercise.mistake("you divide twice: `mean` has already divided by T.")
+def mean_divided(x, lengths):
+    return (x * real(x, lengths)).mean(1) / lengths[:, None]
+
+
+@exercise.mistake(
+    "you average the last positions of a row: the words come first, then the padding."
+)
+def last_positions(x, lengths):
+    return torch.stack([r[len(r) - n :].mean(0) for r, n in zip(x, lengths.tolist(), strict=True)])
