@@ -4,7 +4,7 @@ import math
 
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def additive_score(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor, v: Tensor) -> Tensor:
@@ -15,7 +15,11 @@ def additive_score(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor, v: Ten
     return pairs.tanh() @ v
 
 
-exercise = Exercise(additive_score, runs=True)
+exercise = Exercise(
+    additive_score,
+    runs=True,
+    but=looping(lambda: drawn(1, 1, 1, 3, 2), lambda: drawn(2, 3, 4, 3, 2), "queries or keys"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def two_beginnings():
 
 @exercise.stage("wider beams")
 def wider():
-    return [drawn(4, 6), drawn(5, 3), drawn(4, 4, spread=3.0), drawn(3, 7, spread=0.1)]
+    return [drawn(4, 6), drawn(5, 8), drawn(4, 4, spread=3.0), drawn(3, 7, spread=0.1)]
 
 
 @exercise.stage("a first step, where only one beginning is there")

@@ -144,8 +144,9 @@ class Exercise:
         suspects, in_part = [], []
         for mistake in self.mistakes.values():
             gives, fits = [], True
+            wrong = self.through(mistake.wrong) if self.through else mistake.wrong
             for i, (_, inputs) in enumerate(trials):
-                gives.append(call(mistake.wrong, inputs))
+                gives.append(call(wrong, inputs))
                 fits = fits and _alike(got[i], gives[i])
                 if not fits and i <= until:
                     break

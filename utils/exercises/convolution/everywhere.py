@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def conv2d(x: Tensor, w: Tensor, b: Tensor, stride: int = 1, padding: int = 0) -> Tensor:
@@ -18,7 +18,13 @@ def conv2d(x: Tensor, w: Tensor, b: Tensor, stride: int = 1, padding: int = 0) -
     return torch.einsum("bcijuv,ocuv->boij", windows, w) + b[:, None, None]
 
 
-exercise = Exercise(conv2d, runs=True)
+exercise = Exercise(
+    conv2d,
+    runs=True,
+    but=looping(
+        lambda: drawn(1, 2, 1, 5, 5, K=3), lambda: drawn(6, 2, 4, 5, 5, K=3), "images or kernels"
+    ),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def max_pool2d(x: Tensor, K: int) -> Tensor:
@@ -11,7 +11,13 @@ def max_pool2d(x: Tensor, K: int) -> Tensor:
     return x.unfold(2, K, K).unfold(3, K, K).amax(dim=(-2, -1))
 
 
-exercise = Exercise(max_pool2d, runs=True)
+exercise = Exercise(
+    max_pool2d,
+    runs=True,
+    but=looping(
+        lambda: (random(1, 1, 4, 4), 2), lambda: (random(4, 3, 4, 4), 2), "images or channels"
+    ),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def at_one_place(window: Tensor, w: Tensor, b: Tensor) -> Tensor:
@@ -14,7 +14,11 @@ def at_one_place(window: Tensor, w: Tensor, b: Tensor) -> Tensor:
     return torch.einsum("bcuv,ocuv->bo", window, w) + b
 
 
-exercise = Exercise(at_one_place, runs=True)
+exercise = Exercise(
+    at_one_place,
+    runs=True,
+    but=looping(lambda: drawn(1, 2, 1, 3), lambda: drawn(6, 2, 4, 3), "images or kernels"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from utils.data.text import PAD
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def next_token_loss(logits: Tensor, ids: Tensor) -> Tensor:
@@ -19,7 +19,11 @@ def next_token_loss(logits: Tensor, ids: Tensor) -> Tensor:
     return nats[targets != 0].mean()
 
 
-exercise = Exercise(next_token_loss, runs=True)
+exercise = Exercise(
+    next_token_loss,
+    runs=True,
+    but=looping(lambda: texts(5, 4), lambda: texts(5, 4, 4, 3, 4, 2, 4), "texts"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------

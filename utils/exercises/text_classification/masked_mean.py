@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
@@ -15,7 +15,11 @@ def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
     return (x * real[..., None]).sum(dim=1) / lengths[:, None]
 
 
-exercise = Exercise(masked_mean, runs=True)
+exercise = Exercise(
+    masked_mean,
+    runs=True,
+    but=looping(lambda: drawn(3, 4, T=5), lambda: drawn(3, 4, 2, 5, 3, 1, 4, T=5), "texts"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
