@@ -22,7 +22,7 @@ exercise = Exercise(
     conv2d,
     runs=True,
     but=looping(
-        lambda: drawn(1, 2, 1, 5, 5, K=3), lambda: drawn(6, 2, 4, 5, 5, K=3), "images or kernels"
+        lambda: drawn(1, 2, 1, 5, 5, K=3), lambda: drawn(16, 2, 4, 5, 5, K=3), "images or kernels"
     ),
 )
 

@@ -15,7 +15,7 @@ exercise = Exercise(
     max_pool2d,
     runs=True,
     but=looping(
-        lambda: (random(1, 1, 4, 4), 2), lambda: (random(4, 3, 4, 4), 2), "images or channels"
+        lambda: (random(1, 1, 4, 4), 2), lambda: (random(16, 3, 4, 4), 2), "images or channels"
     ),
 )
 

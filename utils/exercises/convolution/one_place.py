@@ -17,7 +17,7 @@ def at_one_place(window: Tensor, w: Tensor, b: Tensor) -> Tensor:
 exercise = Exercise(
     at_one_place,
     runs=True,
-    but=looping(lambda: drawn(1, 2, 1, 3), lambda: drawn(6, 2, 4, 3), "images or kernels"),
+    but=looping(lambda: drawn(1, 2, 1, 3), lambda: drawn(16, 2, 4, 3), "images or kernels"),
 )
 
 

@@ -22,7 +22,7 @@ def next_token_loss(logits: Tensor, ids: Tensor) -> Tensor:
 exercise = Exercise(
     next_token_loss,
     runs=True,
-    but=looping(lambda: texts(5, 4), lambda: texts(5, 4, 4, 3, 4, 2, 4), "texts"),
+    but=looping(lambda: texts(5, 4), lambda: texts(5, *6 * [4, 3, 2]), "texts"),
 )
 
 

@@ -18,7 +18,7 @@ def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
 exercise = Exercise(
     masked_mean,
     runs=True,
-    but=looping(lambda: drawn(3, 4, T=5), lambda: drawn(3, 4, 2, 5, 3, 1, 4, T=5), "texts"),
+    but=looping(lambda: drawn(3, 4, T=5), lambda: drawn(3, *6 * [4, 2, 5], T=5), "texts"),
 )
 
 
