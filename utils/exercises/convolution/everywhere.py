@@ -248,3 +248,10 @@ def first_kernel(x, w, b, stride, padding):
 @exercise.mistake("you pad by half of the kernel, which keeps the size: pad by `padding`.")
 def same_size(x, w, b, stride, padding):
     return conv2d(x, w, b, stride, w.shape[-1] // 2)
+
+
+@exercise.mistake("your map is as wide as it is high: a picture may have more columns than rows.")
+def square_map(x, w, b, stride, padding):
+    H = conv2d(x, w, b, stride, padding).shape[2]
+    y = conv2d(x, w, b, stride, padding)
+    return F.pad(y, (0, max(0, H - y.shape[3])))[..., :H]
