@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
 
@@ -215,6 +216,23 @@ def test_another_layout_or_device_is_said():
 # What PyTorch's errors mean --------------------------------------------------------------------
 
 ROW = torch.arange(3.0, dtype=torch.float64, requires_grad=True)
+
+
+def in_place():
+    y = ROW.exp()
+    y += 1
+    y.sum().backward()
+
+
+def unpacked(x):
+    a, b = x.unbind(dim=1)[:1]
+    return a + b
+
+
+def endless(x):
+    return endless(x)
+
+
 ERRORS = {  # what raises: how the one sentence before the error begins
     (lambda x: x @ x[:, :2]): "in A @ B, the last axis of A must be as long as the first of",
     (lambda x: x[None].expand(3, -1, -1) @ x[None].expand(3, -1, -1)): "in A @ B, the last axis",
@@ -241,6 +259,34 @@ ERRORS = {  # what raises: how the one sentence before the error begins
     (lambda x: None + x): "something is None where a value is needed",
     (lambda x: torch.exp(2.0) * x): "a plain number or list is used where a tensor is needed",
     (lambda x: x.softmax()): "a function is called with other arguments than it takes",
+    (lambda x: (x * ROW.sum()).backward()): "`backward` starts from one number",
+    (
+        lambda x: torch.autograd.grad(ROW.sum(), ROW.detach().requires_grad_())
+    ): "the result doesn't depend on",
+    (lambda x: x.T.view(-1)): "after `.T`, `transpose` and `permute` the numbers don't lie",
+    (lambda x: x.unflatten(1, (2, 2))): "a new shape must hold as many numbers as the old one",
+    (lambda x: unpacked(x)): "there are more names on the left than values on the right",
+    (lambda x: torch.stack([])): "the list that you join is empty",
+    (lambda x: torch.tensor([[1], [1, 2]])): "the rows of a tensor are equally long",
+    (lambda x: torch.einsum("ij,jk->ik", x, x)): "in `einsum` a letter is an axis",
+    (lambda x: x.permute(0, 2, 1)): "`permute` takes each axis of the tensor once",
+    (
+        lambda x: F.cross_entropy(x[None], torch.zeros(1, 4).long())
+    ): "for `cross_entropy`, logits are",
+    (lambda x: F.cross_entropy(x, torch.zeros(3).long())): "for `cross_entropy`, logits are",
+    (lambda x: x[torch.zeros(2)]): "indices must be whole numbers",
+    (lambda x: x.gather(1, torch.zeros(4).long())): "`gather` and `scatter` take an index with",
+    (lambda x: x[torch.ones(3).bool()]): "a mask that picks must have the sizes of the axes",
+    (lambda x: F.conv1d(x[None], x[None, :2])): "a convolution's weight is (out, in, K, K)",
+    (lambda x: F.conv1d(x[None], torch.ones(1, 4, 9).to(x))): "the window is larger than what",
+    (lambda x: range(x.sum())): "a whole number is needed",
+    (lambda x: (x > 0) - (x > 1)): "masks are joined with `&`, `|` and `~`",
+    (lambda x: x(2)): "a tensor is called like a function",
+    (lambda x: list(len(x))): "a single number is used like a list",
+    (lambda x: torch.multinomial(x - 9, 1)): "probabilities are 0 or more, and never NaN",
+    (lambda x: [x].shape): "a plain number or list is used where a tensor is needed",
+    (lambda x: in_place()): "a tensor that the gradient needs was overwritten",
+    (lambda x: endless(x)): "your function calls itself without end",
     (lambda x, w: x @ w): "a function is called with other arguments than it takes",
 }
 

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import nbformat
@@ -885,7 +886,7 @@ def test_a_prediction_takes_what_it_asks_for():
     assert verdict(number, 51) == "✗ tried: you have half of it."
     assert verdict(number, 90).startswith("✗ tried: that isn't it")
     assert verdict(number, "100") == "✗ tried: expected a float, got a str."
-    for computed in (torch.tensor(97.0), np.float32(97)):
+    for computed in (torch.tensor(97.0), np.float32(97), Fraction(194, 2)):
         assert verdict(number, computed) == "✓ tried: correct."
     assert verdict(number, torch.tensor(51)) == "✗ tried: you have half of it."
     assert verdict(number, torch.tensor([100.0])) == "✗ tried: expected a float, got a Tensor."

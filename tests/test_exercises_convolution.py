@@ -436,11 +436,32 @@ def test_who_returns_values_and_their_places_is_told_to_take_the_values():
     )
 
 
+def image_by_image(window, w, b):
+    return torch.stack([torch.stack([(one * k).sum() for k in w]) + b for one in window])
+
+
+def map_by_map(x, w, b, stride=1, padding=0):
+    return torch.cat([F.conv2d(one[None], w, b, stride, padding) for one in x])
+
+
+@pytest.mark.parametrize(
+    ("id", "answer", "what"),
+    [
+        ("one_place", image_by_image, "images or kernels"),
+        ("everywhere", map_by_map, "images or kernels"),
+        (
+            "max_pooling",
+            lambda x, K: torch.stack([F.max_pool2d(one, K) for one in x]),
+            "images or channels",
+        ),
+    ],
+)
+def test_a_correct_answer_that_loops_over_a_batch_is_told_so(id, answer, what):
+    passed, sentence = check.exercises[id].judge(answer)
+    assert passed and sentence.startswith(f"correct, but you loop over {what}")
+
+
 # Wrong answers that are no known mistake ----------------------------------------------------------
-
-
-def padded_on_both_sides(x, weight, bias, stride):
-    return F.conv1d(x, weight, bias, stride, padding=1)
 
 
 def reflected(x, kernel_size, stride, padding):
@@ -452,7 +473,6 @@ WRONG = [
     *[
         ("same_padding", lambda K, d: 1),
         ("convolution_parameters", 1217),
-        ("convolution_over_time", padded_on_both_sides),
         ("min_pooling", reflected),
     ],
     ("weight_gradient", lambda x, grad_y: x[0]),

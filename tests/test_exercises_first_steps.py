@@ -158,7 +158,7 @@ WRONG = [
         ("cross_entropy", clipped),
         ("two_roads_back", gate_always_closed),
     ],
-    *[("honest_count", top_two), ("honest_count", lambda batches: 0.5), ("momentum", nesterov)],
+    *[("honest_count", top_two), ("honest_count", lambda batches: 0.5)],
     ("momentum", lambda W, *_: W),
 ]
 

@@ -231,6 +231,16 @@ def test_halves_may_be_turned_by_angles_of_any_precision(dtype):
     assert not verdict("rotary_halves", lambda x, start, base: turn(x, start, 1.01 * base))[0]
 
 
+def test_attention_that_large_scores_overflow_passes_with_a_remark():
+    def by_exponentials(query, key, value):
+        powers = (query @ key.mT / math.sqrt(query.shape[-1])).exp()
+        weights = powers / powers.sum(-1, keepdim=True)
+        return weights @ value, weights
+
+    passed, sentence = verdict("scaled_dot_product", by_exponentials)
+    assert passed and sentence.startswith("correct, but where a score is large")
+
+
 def test_a_rotation_whose_gradient_is_cut_does_not_pass():
     def turn(x, start, base):
         with torch.no_grad():

@@ -368,8 +368,10 @@ def test_the_mean_may_be_found_text_by_text():
             x[b, n:] = 0
         return x.sum(dim=1) / lengths[:, None]
 
-    for attempt in (loop, filled, mean_pool):
-        assert verdict("masked_mean", attempt) == (True, "correct.")
+    assert verdict("masked_mean", mean_pool) == (True, "correct.")
+    for attempt in (loop, filled):
+        passed, sentence = verdict("masked_mean", attempt)
+        assert passed and sentence.startswith("correct, but you loop over texts")
 
 
 class Reader(nn.Module):

@@ -392,6 +392,16 @@ def test_another_right_answer_passes(id, answer):
     assert check.exercises[id].judge(answer) == (True, "correct.")
 
 
+def test_a_shifted_target_that_reads_ends_passes_with_a_remark():
+    def last_column_left_out(targets):
+        T = max(map(len, targets)) + 2
+        whole = torch.tensor([[BOS, *y, EOS] + [PAD] * (T - 2 - len(y)) for y in targets])
+        return whole[:, :-1], whole[:, 1:]
+
+    passed, sentence = check.exercises["shifted_target"].judge(last_column_left_out)
+    assert passed and sentence.startswith("correct, but shorter sentences read EOS")
+
+
 def test_a_right_divergence_passes_that_normalises_the_labels():
     """The prior is data: what the gradient by it would be doesn't matter."""
 

@@ -926,7 +926,7 @@ plt.show()
 # %% [markdown]
 # ## Exercises
 #
-# *156 minutes.* Which of these ten would you like to write? They don't depend on each other either. PAD is 0, BOS is 1, EOS is 2. The solutions are on [a page of their
+# *156 minutes.* Which of these ten would you like to write? They don't depend on each other either. PAD is 0, BOS is 1, EOS is 2 (`seq2seq.BOS` and so on). The solutions are on [a page of their
 # own](../solutions/04_attention.ipynb).
 
 # %% [markdown]
@@ -1089,7 +1089,7 @@ check("coverage", coverage_weights)
 # \tilde h_t = \tanh(W_c [c_t; s_t]),
 # $$
 #
-# where $c_t$ is the context for the query $s_t$, and $\tilde h$ begins at 0. Run it over all steps. You may use `masked_softmax` and `padding_mask`.
+# where $c_t$ is the context for the query $s_t$, and $\tilde h$ begins at 0. Run it over all steps. You may use `attention.masked_softmax` and `attention.padding_mask`.
 # ([Solution](../solutions/04_attention.ipynb#solution-input-feeding))
 # ```
 

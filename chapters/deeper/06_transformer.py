@@ -1347,7 +1347,7 @@ check("layer_norm_gradient", layer_norm_gradient)
 # :label: exercise-checkpoint-average
 #
 # *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Given a list of checkpoints, oldest first, return the mean of the last few, parameter by parameter.
-# Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like any other, not PAD: use `F.cross_entropy`, and leave out the first two symbols, which can't be predicted; 16 texts of 24 symbols per step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
+# Then train a small `transformer.DecoderOnly` on the texts of the next cell (here 0 is a symbol like any other, not PAD: use `F.cross_entropy`, and leave out the first two symbols, which can't be predicted; 16 texts of 24 symbols per step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
 # step. Save its parameters every 10 steps. How far above the texts' own surprise is the loss of the newest, of the mean of the last five, and of the mean of all? Is the mean's loss the mean of the losses? Explain why averaging helps, and when it
 # doesn't. ([Solution](../solutions/06_transformer.ipynb#solution-checkpoint-average))
 # ```

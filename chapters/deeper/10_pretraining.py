@@ -250,7 +250,7 @@ claim(
 # ```{exercise} Next sentence, or sentence order: two questions about a pair
 # :label: exercise-ordered-pair
 #
-# *Core, 10 minutes.* Build a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS`; a type for each symbol; and the label. If `die` is below 0.5, the second part follows the first. Otherwise `other` replaces it ("next"), or the two parts are swapped ("order").
+# *Core, 10 minutes.* Build a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS` (import both from `utils.data.text`); a type for each symbol; and the label. If `die` is below 0.5, the second part follows the first. Otherwise `other` replaces it ("next"), or the two parts are swapped ("order").
 # ([Solution](../solutions/10_pretraining.ipynb#solution-ordered-pair))
 # ```
 

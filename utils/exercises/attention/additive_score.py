@@ -1,8 +1,10 @@
 """The additive score: a small network says how well a key fits a query."""
 
+import math
+
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def additive_score(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor, v: Tensor) -> Tensor:
@@ -13,7 +15,11 @@ def additive_score(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor, v: Ten
     return pairs.tanh() @ v
 
 
-exercise = Exercise(additive_score, runs=True)
+exercise = Exercise(
+    additive_score,
+    runs=True,
+    but=looping(lambda: drawn(1, 1, 1, 3, 2), lambda: drawn(2, 3, 4, 3, 2), "queries or keys"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -133,3 +139,8 @@ def sigmoid_for_tanh(query, keys, W_a, U_a, v):
 @exercise.mistake("that is a ReLU: the additive score uses tanh.")
 def relu_for_tanh(query, keys, W_a, U_a, v):
     return hidden(query, keys, W_a, U_a).relu() @ v
+
+
+@exercise.mistake("you divide the scores by √M: the additive score isn't scaled.")
+def scaled(query, keys, W_a, U_a, v):
+    return additive_score(query, keys, W_a, U_a, v) / math.sqrt(len(v))

@@ -40,3 +40,8 @@ def query_only():
 @exercise.mistake("the query has a matrix of its own.")
 def keys_only():
     return 128 * 32 + 32
+
+
+@exercise.mistake("v is a vector: it turns the 32 numbers into one.")
+def v_as_a_matrix():
+    return 32 * 64 + 32 * 128 + 32 * 32

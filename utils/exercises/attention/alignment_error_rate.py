@@ -96,3 +96,20 @@ def precision(weights, sure, possible, threshold):
 @exercise.mistake("that considers only the sure links; what about links that aren't even possible?")
 def recall(weights, sure, possible, threshold):
     return 1 - ((weights >= threshold) & sure).sum().item() / sure.sum().item()
+
+
+@exercise.mistake(
+    "you divide by the links of both together, each counted once: the formula counts a link that "
+    "both have twice."
+)
+def divided_by_the_union(weights, sure, possible, threshold):
+    links = weights >= threshold
+    return 1 - (links & sure).sum().item() / (links | sure).sum().item()
+
+
+@exercise.mistake(
+    "you count each hit once: a hit that is sure counts among the sure and among the possible."
+)
+def possible_hits_alone(weights, sure, possible, threshold):
+    links = weights >= threshold
+    return 1 - (links & possible).sum().item() / (links.sum() + sure.sum()).item()

@@ -41,7 +41,7 @@ def two_beginnings():
 
 @exercise.stage("wider beams")
 def wider():
-    return [drawn(4, 6), drawn(5, 3), drawn(4, 4, spread=3.0), drawn(3, 7, spread=0.1)]
+    return [drawn(4, 6), drawn(5, 8), drawn(4, 4, spread=3.0), drawn(3, 7, spread=0.1)]
 
 
 @exercise.stage("a first step, where only one beginning is there")
@@ -162,3 +162,10 @@ def last_symbols_alone(alive, log_p):
 @exercise.mistake("you keep V continuations: as many stay as there were beginnings, W.")
 def as_many_as_symbols(alive, log_p):
     return kept(alive[:, None] + log_p, log_p.shape[1])
+
+
+@exercise.mistake("your beginnings are fractions: the beginning of a candidate is a whole number.")
+def true_division(alive, log_p):
+    s, b, y = beam_step(alive, log_p)
+    V = log_p.shape[1]
+    return s, (b * V + y) / V, y

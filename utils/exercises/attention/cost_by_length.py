@@ -138,3 +138,9 @@ def attention_alone(attention, fixed, lengths, edges):
 @exercise.mistake("those are percentage points: return a difference of shares, from −1 to 1.")
 def in_percent(attention, fixed, lengths, edges):
     return 100 * cost_by_length(attention, fixed, lengths, edges)
+
+
+@exercise.mistake("you leave out the empty bucket: it costs 0, and keeps its place.")
+def empty_left_out(attention, fixed, lengths, edges):
+    found = [inside for inside in buckets(lengths, edges) if inside.any()]
+    return mean_in_each(attention, fixed, found)

@@ -107,3 +107,13 @@ def count(predicted, target):
 )
 def widths_taken_for_equal(predicted, target):
     return (predicted == target).all(1).double().mean().item()
+
+
+@exercise.mistake("that is a percentage: return a share from 0 to 1.")
+def in_percent(predicted, target):
+    return 100 * exact_match(predicted, target)
+
+
+@exercise.mistake("that is the share of sentences that are wrong.")
+def wrong_ones(predicted, target):
+    return 1 - exact_match(predicted, target)

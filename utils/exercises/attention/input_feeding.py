@@ -145,3 +145,47 @@ def state_before_what_is_fed(x, s_0, annotations, lengths, W_s, W_c):
     W_x, W_fed, W_old = W_s.split([x.shape[2], N, N], dim=1)
     exchanged = torch.cat([W_x, W_old, W_fed], dim=1)
     return input_feeding(x, s_0, annotations, lengths, exchanged, W_c)
+
+
+@exercise.mistake("h̃ has no bounds: a tanh is missing after W_c.")
+def no_tanh_after_context(x, s_0, annotations, lengths, W_s, W_c):
+    mask = padding_mask(lengths, annotations.shape[1])
+    s, fed, steps = s_0, torch.zeros_like(s_0), []
+    for x_t in x.unbind(1):
+        s = torch.tanh(torch.cat([x_t, fed, s], dim=1) @ W_s.T)
+        fed = torch.cat([context(s, annotations, mask), s], dim=1) @ W_c.T
+        steps.append(fed)
+    return torch.stack(steps, dim=1)
+
+
+@exercise.mistake("the state has no bounds: a tanh is missing after W_s.")
+def no_tanh_in_the_state(x, s_0, annotations, lengths, W_s, W_c):
+    mask = padding_mask(lengths, annotations.shape[1])
+    s, fed, steps = s_0, torch.zeros_like(s_0), []
+    for x_t in x.unbind(1):
+        s = torch.cat([x_t, fed, s], dim=1) @ W_s.T
+        fed = torch.tanh(torch.cat([context(s, annotations, mask), s], dim=1) @ W_c.T)
+        steps.append(fed)
+    return torch.stack(steps, dim=1)
+
+
+@exercise.mistake("h̃ replaces the state: the next step gets both, side by side.")
+def found_for_state(x, s_0, annotations, lengths, W_s, W_c):
+    mask = padding_mask(lengths, annotations.shape[1])
+    s, fed, steps = s_0, torch.zeros_like(s_0), []
+    for x_t in x.unbind(1):
+        s = torch.tanh(torch.cat([x_t, fed, s], dim=1) @ W_s.T)
+        fed = s = torch.tanh(torch.cat([context(s, annotations, mask), s], dim=1) @ W_c.T)
+        steps.append(fed)
+    return torch.stack(steps, dim=1)
+
+
+@exercise.mistake("those are the states: return the h̃ of every step.")
+def states(x, s_0, annotations, lengths, W_s, W_c):
+    mask = padding_mask(lengths, annotations.shape[1])
+    s, fed, steps = s_0, torch.zeros_like(s_0), []
+    for x_t in x.unbind(1):
+        s = torch.tanh(torch.cat([x_t, fed, s], dim=1) @ W_s.T)
+        fed = torch.tanh(torch.cat([context(s, annotations, mask), s], dim=1) @ W_c.T)
+        steps.append(s)
+    return torch.stack(steps, dim=1)

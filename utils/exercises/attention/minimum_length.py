@@ -144,3 +144,19 @@ def row_of_the_step(log_p, min_len, max_len):
     while len(ids) < max_len and EOS not in ids:
         ids.append(likeliest(log_p[len(ids)], may_end=len(ids) >= min_len))
     return ids
+
+
+@exercise.mistake(
+    "where EOS comes too early, you go on from EOS: choose the next best symbol instead."
+)
+def end_skipped(log_p, min_len, max_len):
+    ids, last = [], BOS
+    for _ in range(max_len):
+        last = int(log_p[last].argmax())
+        if last == EOS:
+            if len(ids) >= min_len:
+                ids.append(last)
+                break
+            continue
+        ids.append(last)
+    return ids

@@ -136,3 +136,15 @@ def overflow(logits, targets):
 def overflow_in_the_sum(logits, targets):
     log_p = picked(logits, targets) - logits.exp().sum(-1).log()
     return (-log_p)[targets != PAD].mean().exp()
+
+
+@exercise.mistake(
+    "you shift the targets once more: the logits at a position are already about the target there."
+)
+def shifted(logits, targets):
+    return perplexity(logits[:, :-1], targets[:, 1:])
+
+
+@exercise.mistake("that is below 1, a probability: which sign does -log p have?")
+def sign(logits, targets):
+    return 1 / perplexity(logits, targets)

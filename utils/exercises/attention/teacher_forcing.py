@@ -89,3 +89,9 @@ def exchanged(ids, lengths):
 @exercise.mistake("EOS replaces the last symbol: it should come after it.")
 def last_symbol_overwritten(ids, lengths):
     return with_start(ids), with_end(ids, lengths - 1)
+
+
+@exercise.mistake("input and target are the same: BOS belongs to the one, EOS to the other.")
+def both_ends(ids, lengths):
+    both = F.pad(with_end(ids, lengths), (1, 0), value=BOS)
+    return both, both

@@ -6,6 +6,7 @@ mistakes, each a decorated function. It is called as its file is, which no other
 """
 
 from utils.exercises.checking.checker import Checker
+from utils.exercises.checking.counting import looping
 from utils.exercises.checking.exercise import Exercise, Mistake, Prediction, Stage, random
 
-__all__ = ["Checker", "Exercise", "Mistake", "Prediction", "Stage", "random"]
+__all__ = ["Checker", "Exercise", "Mistake", "Prediction", "Stage", "looping", "random"]

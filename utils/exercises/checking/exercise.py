@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -144,8 +145,9 @@ class Exercise:
         suspects, in_part = [], []
         for mistake in self.mistakes.values():
             gives, fits = [], True
+            wrong = self.through(mistake.wrong) if self.through else mistake.wrong
             for i, (_, inputs) in enumerate(trials):
-                gives.append(call(mistake.wrong, inputs))
+                gives.append(call(wrong, inputs))
                 fits = fits and _alike(got[i], gives[i])
                 if not fits and i <= until:
                     break
@@ -212,7 +214,7 @@ class Prediction:
             attempt = attempt.item()
         expected = self.answer()
         if isinstance(expected, str) != isinstance(attempt, str) or not isinstance(
-            attempt, bool | int | float | str
+            attempt, Real | str
         ):
             return False, f"expected {article(expected)}, got {article(attempt)}."
         if self.choices and not any(self.agrees(attempt, choice) for choice in self.choices):

@@ -117,3 +117,21 @@ def scale_along_the_input(weight, bias, mean, var, gamma, beta, eps):
 def gamma_on_the_weights_only(weight, bias, mean, var, gamma, beta, eps):
     folded = fold_batch_norm(weight, bias, mean, var, gamma, beta, eps)[0]
     return folded, (bias - mean) / torch.sqrt(var + eps) + beta
+
+
+@exercise.mistake("you subtract the mean after scaling: it belongs to what is scaled.")
+def mean_unscaled(weight, bias, mean, var, gamma, beta, eps):
+    folded, shift = fold_batch_norm(weight, bias, 0 * mean, var, gamma, beta, eps)
+    return folded, shift - mean
+
+
+@exercise.mistake("you multiply by the deviation: normalising divides by it.")
+def multiplied_by_the_deviation(weight, bias, mean, var, gamma, beta, eps):
+    scale = gamma * torch.sqrt(var + eps)
+    return weight * scale[:, None, None, None], (bias - mean) * scale + beta
+
+
+@exercise.mistake("you scale β, too: it is added after the scaling.")
+def beta_scaled(weight, bias, mean, var, gamma, beta, eps):
+    scale = gamma / torch.sqrt(var + eps)
+    return weight * scale[:, None, None, None], (bias - mean + beta) * scale

@@ -91,3 +91,36 @@ def repeated_border(x):
 def groups_forgotten(x):
     kernel = (BINOMIAL / 16).to(x.dtype)[None, None]
     return F.conv2d(F.pad(x, [1] * 4, mode="reflect"), kernel, stride=2)
+
+
+@exercise.mistake("only every other row is left out: every other column should go, too.")
+def rows_only(x):
+    return blur(x, BINOMIAL / 16)[:, :, ::2]
+
+
+@exercise.mistake("only every other column is left out: every other row should go, too.")
+def columns_only(x):
+    return blur(x, BINOMIAL / 16)[..., ::2]
+
+
+@exercise.mistake("you blur along the rows only: a pixel has neighbours above and below, too.")
+def along_rows_only(x):
+    return F.conv2d(
+        F.pad(x, (1, 1, 0, 0), mode="reflect").flatten(0, 1)[:, None],
+        (torch.tensor([[[[1.0, 2, 1]]]]) / 4).to(x),
+    ).view(x.shape)[:, :, ::2, ::2]
+
+
+@exercise.mistake("without a reflected border, the blur loses the outermost pixels.")
+def no_border(x):
+    return depthwise_conv2d(x, (BINOMIAL / 16).to(x.dtype).expand(x.shape[1], 3, 3))[:, :, ::2, ::2]
+
+
+@exercise.mistake("that is the mean of two by two pixels: the blur weights three by three.")
+def mean_pooled(x):
+    return F.avg_pool2d(x, 2, ceil_mode=True)
+
+
+@exercise.mistake("you divide by 9, the number of weights: what is their sum?")
+def divided_by_9(x):
+    return blur(x, BINOMIAL / 9)[:, :, ::2, ::2]

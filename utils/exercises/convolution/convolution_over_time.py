@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
 
@@ -116,3 +117,40 @@ def bias_from_every_channel(x, weight, bias, stride):
 def stride_only_counted(x, weight, bias, stride):
     T_out = conv1d(x, weight, bias, stride).shape[2]
     return conv1d(x, weight, bias, 1)[:, :, :T_out]
+
+
+@exercise.mistake(
+    "the numbers are correct, but the channels come last: they belong right after the batch."
+)
+def channels_last(x, weight, bias, stride):
+    return conv1d(x, weight, bias, stride).mT
+
+
+@exercise.mistake("that is the mean of the products; an answer is their sum.")
+def mean(x, weight, bias, stride):
+    return conv1d(x, weight / weight[0].numel(), bias, stride)
+
+
+@exercise.mistake("you padded the sequence at both ends: here there is no padding.")
+def padded(x, weight, bias, stride):
+    K = weight.shape[2]
+    return conv1d(F.pad(x, (K // 2, K // 2)), weight, bias, stride)
+
+
+@exercise.mistake(
+    "you padded the sequence in front, as a causal convolution does: here there is no padding."
+)
+def causal(x, weight, bias, stride):
+    return conv1d(F.pad(x, (weight.shape[2] - 1, 0)), weight, bias, stride)
+
+
+@exercise.mistake("the bias is subtracted: add it to the sum.")
+def bias_subtracted(x, weight, bias, stride):
+    return conv1d(x, weight, -bias, stride)
+
+
+@exercise.mistake(
+    "all output channels come from the first kernel: each kernel gives one of its own."
+)
+def first_kernel(x, weight, bias, stride):
+    return conv1d(x, weight[:1].expand_as(weight), bias, stride)

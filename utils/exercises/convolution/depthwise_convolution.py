@@ -84,3 +84,21 @@ def channel_axis_lost(x, weight):
 )
 def groups_forgotten(x, weight):
     return F.conv2d(x, weight[:, None])
+
+
+@exercise.mistake("that is the mean of the products; an answer is their sum.")
+def mean(x, weight):
+    return depthwise_conv2d(x, weight / weight[0].numel())
+
+
+@exercise.mistake("you padded the picture: here there is no padding.")
+def padded(x, weight):
+    K = weight.shape[1]
+    return depthwise_conv2d(F.pad(x, [K // 2] * 4), weight)
+
+
+@exercise.mistake(
+    "the last position where the kernel fits is missing: count the positions once more."
+)
+def one_place_short(x, weight):
+    return depthwise_conv2d(x, weight)[:, :, :-1, :-1]

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def conv2d(x: Tensor, w: Tensor, b: Tensor, stride: int = 1, padding: int = 0) -> Tensor:
@@ -18,7 +18,13 @@ def conv2d(x: Tensor, w: Tensor, b: Tensor, stride: int = 1, padding: int = 0) -
     return torch.einsum("bcijuv,ocuv->boij", windows, w) + b[:, None, None]
 
 
-exercise = Exercise(conv2d, runs=True)
+exercise = Exercise(
+    conv2d,
+    runs=True,
+    but=looping(
+        lambda: drawn(1, 2, 1, 5, 5, K=3), lambda: drawn(16, 2, 4, 5, 5, K=3), "images or kernels"
+    ),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -205,3 +211,47 @@ def stride_across_only(x, w, b, stride, padding):
 @exercise.mistake("the bias is subtracted: add it to the sum.")
 def bias_subtracted(x, w, b, stride, padding):
     return conv2d(x, w, -b, stride, padding)
+
+
+@exercise.mistake("your answers went through a ReLU: here they may be negative.")
+def bent(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, padding).relu()
+
+
+@exercise.mistake("you share `padding` between two sides: each side gets all of it.")
+def padding_halved(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, padding // 2)
+
+
+@exercise.mistake("you put the frame of zeros around the map: it belongs around the picture.")
+def map_padded(x, w, b, stride, padding):
+    return F.pad(conv2d(x, w, b, stride, 0), (padding,) * 4)
+
+
+@exercise.mistake(
+    "your frame is twice as wide as `padding`: that many zeros are meant for each side."
+)
+def padded_twice(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, 2 * padding)
+
+
+@exercise.mistake("you average over the channels: an answer is the sum over all of them.")
+def mean_over_channels(x, w, b, stride, padding):
+    return conv2d(x, w / w.shape[1], b, stride, padding)
+
+
+@exercise.mistake("all maps come from the first kernel: each kernel gives one of its own.")
+def first_kernel(x, w, b, stride, padding):
+    return conv2d(x, w[:1].expand_as(w), b, stride, padding)
+
+
+@exercise.mistake("you pad by half of the kernel, which keeps the size: pad by `padding`.")
+def same_size(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, w.shape[-1] // 2)
+
+
+@exercise.mistake("your map is as wide as it is high: a picture may have more columns than rows.")
+def square_map(x, w, b, stride, padding):
+    H = conv2d(x, w, b, stride, padding).shape[2]
+    y = conv2d(x, w, b, stride, padding)
+    return F.pad(y, (0, max(0, H - y.shape[3])))[..., :H]

@@ -3,7 +3,7 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def max_pool2d(x: Tensor, K: int) -> Tensor:
@@ -11,7 +11,13 @@ def max_pool2d(x: Tensor, K: int) -> Tensor:
     return x.unfold(2, K, K).unfold(3, K, K).amax(dim=(-2, -1))
 
 
-exercise = Exercise(max_pool2d, runs=True)
+exercise = Exercise(
+    max_pool2d,
+    runs=True,
+    but=looping(
+        lambda: (random(1, 1, 4, 4), 2), lambda: (random(16, 3, 4, 4), 2), "images or channels"
+    ),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -124,3 +130,30 @@ def largest_size(x, K):
 @exercise.mistake("rows and columns of the pooled map are swapped.")
 def map_transposed(x, K):
     return max_pool2d(x, K).mT
+
+
+@exercise.mistake("your window always jumps by 2: from one window to the next it is K pixels.")
+def jumps_by_two(x, K):
+    return F.max_pool2d(x, K, stride=2)
+
+
+@exercise.mistake("those are the positions of the largest numbers: return the numbers themselves.")
+def positions(x, K):
+    return x.unfold(2, K, K).unfold(3, K, K).flatten(-2).argmax(-1)
+
+
+@exercise.mistake("the last row and the last column of windows are missing: how often does K fit?")
+def one_window_short(x, K):
+    return max_pool2d(x, K)[:, :, : (x.shape[2] - 1) // K, : (x.shape[3] - 1) // K]
+
+
+@exercise.mistake("your windows are always 2 wide: their size is K.")
+def always_two(x, K):
+    return max_pool2d(x, 2)
+
+
+@exercise.mistake(
+    "your windows are cut along one axis only: a window is K rows high and K columns wide."
+)
+def whole_rows(x, K):
+    return x.unfold(2, K, K).amax(dim=(-2, -1))

@@ -99,3 +99,8 @@ def jumps_by_the_window(x, kernel_size, stride, padding):
 @exercise.mistake("the padding is ignored: a frame comes around the picture first.")
 def padding_ignored(x, kernel_size, stride, padding):
     return min_pool2d(x, kernel_size, stride, 0)
+
+
+@exercise.mistake("that is the mean of each window; you need its smallest number.")
+def mean(x, kernel_size, stride, padding):
+    return F.avg_pool2d(x, kernel_size, stride, padding, count_include_pad=False)

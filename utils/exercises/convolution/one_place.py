@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def at_one_place(window: Tensor, w: Tensor, b: Tensor) -> Tensor:
@@ -14,7 +14,11 @@ def at_one_place(window: Tensor, w: Tensor, b: Tensor) -> Tensor:
     return torch.einsum("bcuv,ocuv->bo", window, w) + b
 
 
-exercise = Exercise(at_one_place, runs=True)
+exercise = Exercise(
+    at_one_place,
+    runs=True,
+    but=looping(lambda: drawn(1, 2, 1, 3), lambda: drawn(16, 2, 4, 3), "images or kernels"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -125,3 +129,18 @@ def bias_subtracted(window, w, b):
 @exercise.mistake("the bias multiplies the answer: add it to the sum.")
 def bias_multiplied(window, w, b):
     return at_one_place(window, w, 0 * b) * b
+
+
+@exercise.mistake("your answers went through a ReLU: here they may be negative.")
+def bent(window, w, b):
+    return at_one_place(window, w, b).relu()
+
+
+@exercise.mistake("you average over the channels: an answer is the sum over all of them.")
+def mean_over_channels(window, w, b):
+    return at_one_place(window, w / w.shape[1], b)
+
+
+@exercise.mistake("all answers come from the first kernel: each kernel gives one of its own.")
+def first_kernel(window, w, b):
+    return at_one_place(window, w[:1].expand_as(w), b)

@@ -131,3 +131,28 @@ def road_twice(x, w1, b1, w2, b2):
 
 def _found(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
     return conv2d(conv2d(x, w1, b1, padding=1).relu(), w2, b2, padding=1)
+
+
+@exercise.mistake(
+    "your ReLUs come before the convolutions: here they come after the first one, and after the "
+    "sum."
+)
+def relus_first(x, w1, b1, w2, b2):
+    f = conv2d(x.relu(), w1, b1, padding=1)
+    return x + conv2d(f.relu(), w2, b2, padding=1)
+
+
+@exercise.mistake("the second bias is missing: each convolution adds its own.")
+def second_bias_missing(x, w1, b1, w2, b2):
+    return residual_block(x, w1, b1, w2, 0 * b2)
+
+
+@exercise.mistake("the first bias is missing: each convolution adds its own.")
+def first_bias_missing(x, w1, b1, w2, b2):
+    return residual_block(x, w1, 0 * b1, w2, b2)
+
+
+@exercise.mistake("you built a road around each convolution: there is one, around both.")
+def two_roads(x, w1, b1, w2, b2):
+    f = (x + conv2d(x, w1, b1, padding=1)).relu()
+    return (f + conv2d(f, w2, b2, padding=1)).relu()

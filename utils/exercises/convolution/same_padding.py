@@ -79,3 +79,8 @@ def taken_from_the_product(kernel_size, dilation):
 @exercise.mistake("each of the K - 1 gaps is d pixels wide, and each side gets half of them all.")
 def both_sides_undilated(kernel_size, dilation):
     return kernel_size - 1
+
+
+@exercise.mistake("you add the dilation: it multiplies each of the K - 1 gaps.")
+def dilation_added(kernel_size, dilation):
+    return (kernel_size - 1 + dilation) // 2

@@ -84,3 +84,8 @@ def images_apart(x, grad_y):
 )
 def summed_over_channels(x, grad_y):
     return F.conv2d(x, grad_y)
+
+
+@exercise.mistake("rows and columns of the gradient are swapped.")
+def transposed(x, grad_y):
+    return weight_gradient(x, grad_y).mT

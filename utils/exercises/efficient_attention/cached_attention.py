@@ -186,3 +186,20 @@ def one_ahead(x, keys, values, W_q, W_k, W_v, positions):
 def scaled_twice(x, keys, values, W_q, W_k, W_v, positions):
     W_q = W_q / math.sqrt(x.shape[2])
     return continue_with(x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("you add positions to the keys that are held: they had theirs when they came.")
+def positions_again(x, keys, values, W_q, W_k, W_v, positions):
+    S = keys.shape[1]
+    return continue_with(x, keys + positions[:S], values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("you project again what is held: it was projected when it came.")
+def projected_again(x, keys, values, W_q, W_k, W_v, positions):
+    return continue_with(x, keys @ W_k.T, values @ W_v.T, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("the order is: the context, then the keys, then the values.")
+def exchanged(x, keys, values, W_q, W_k, W_v, positions):
+    c, k, v = continue_with(x, keys, values, W_q, W_k, W_v, positions)
+    return c, v, k

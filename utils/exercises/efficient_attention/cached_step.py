@@ -209,3 +209,15 @@ def scaled_by_the_values(q, k, v, keys, values):
 def weights_for_context(q, k, v, keys, values):
     _, keys, values = cached_step(q, k, v, keys, values)
     return (q @ keys.mT / math.sqrt(q.shape[-1])).softmax(dim=-1), keys, values
+
+
+@exercise.mistake("the context has lost an axis: it is still (..., 1, d_v), with one position.")
+def axis_lost(q, k, v, keys, values):
+    c, K, V = cached_step(q, k, v, keys, values)
+    return c[..., 0, :], K, V
+
+
+@exercise.mistake("the order is: the context, then the keys, then the values.")
+def cache_first(q, k, v, keys, values):
+    c, K, V = cached_step(q, k, v, keys, values)
+    return K, V, c

@@ -127,3 +127,8 @@ def read_at_the_end(query, key, value, beta):
     T = query.shape[2]
     reads = [delta_rule(query[:, :, [t] * T], key, value, beta)[:, :, -1] for t in range(T)]
     return torch.stack(reads, dim=2)
+
+
+@exercise.mistake("you apply β twice to the same difference.")
+def beta_twice(query, key, value, beta):
+    return remembered(lambda q, k, v, b, s: b * correction(q, k, v, b, s), query, key, value, beta)

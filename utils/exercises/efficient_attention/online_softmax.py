@@ -251,3 +251,9 @@ def weights_divided(scores, values, m, total, a):
     weights, rescale = (scores - new).exp(), (m - new).exp()
     total = rescale * total + weights.sum(dim=-1, keepdim=True)
     return new, total, rescale * a + weights / total @ values
+
+
+@exercise.mistake("your total sums the scores: it should sum their exponentials.")
+def scores_summed(scores, values, m, total, a):
+    new, _, a2 = take_in(scores, values, m, total, a)
+    return new, (m - new).exp() * total + scores.sum(-1, keepdim=True), a2

@@ -168,3 +168,12 @@ def values_summed(query, key, value, key_mask, size):
 @exercise.mistake("that is attention to every single key: you don't average anything.")
 def nothing_pooled(query, key, value, key_mask, size):
     return attend(query, key, value, key_mask[:, None, None])
+
+
+@exercise.mistake("you take the largest numbers of each block: take their mean.")
+def largest_of_each(query, key, value, key_mask, size):
+    k, v = (
+        x.masked_fill(~key_mask[:, None, :, None], -1e9).unflatten(2, (-1, size)).amax(3)
+        for x in (key, value)
+    )
+    return attend(query, k, v, (blocks(key_mask, size).sum(2) > 0)[:, None, None])

@@ -168,3 +168,8 @@ def positions_in_order(buffer, length, new):
 )
 def cut_without_counting(buffer, length, new):
     return put(buffer, length, new[:, :, -buffer.shape[2] :])
+
+
+@exercise.mistake("you start at slot 0 in each call: after `length` keys, which slot comes next?")
+def always_from_slot_0(buffer, length, new):
+    return put(buffer, 0, new)[0], put(buffer, length, new)[1]

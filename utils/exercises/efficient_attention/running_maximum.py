@@ -49,3 +49,8 @@ def halving():
 @exercise.mistake("you leave out the first score, which is always the largest so far.")
 def first_left_out():
     return mean_number_of_maxima() - 1
+
+
+@exercise.mistake("that is the logarithm to base 10: the sum of 1/t grows like the natural one.")
+def base_10():
+    return 3.0

@@ -178,3 +178,24 @@ def old_board_returned(phi_q, phi_k, v, S, z):
 def divided_by_the_keys_sum(phi_q, phi_k, v, S, z):
     _, S, z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_k @ z.mT), S, z
+
+
+@exercise.mistake("S is transposed: it has a row for each feature.")
+def transposed(phi_q, phi_k, v, S, z):
+    c, S, z = state_step(phi_q, phi_k, v, S, z)
+    return c, S.mT, z
+
+
+@exercise.mistake("your z counts the keys: it should sum their features.")
+def keys_counted(phi_q, phi_k, v, S, z):
+    S, z = S + phi_k.mT @ v, z + 1
+    return (phi_q @ S) / (phi_q @ z.mT), S, z
+
+
+@exercise.mistake(
+    "you add a small number to the divisor: with positive features it is never 0, and now the "
+    "weights sum to less than 1."
+)
+def small_number_added(phi_q, phi_k, v, S, z):
+    S, z = S + phi_k.mT @ v, z + phi_k
+    return (phi_q @ S) / (phi_q @ z.mT + 1e-6), S, z

@@ -126,3 +126,14 @@ def slice_from_the_end(T, w):
 @exercise.mistake("one sign is wrong: yours keeps the keys that are w or more positions away.")
 def far_ones(T, w):
     return steps_back(T) >= w
+
+
+@exercise.mistake("you cut the text into blocks: a window moves along with its query.")
+def blocks(T, w):
+    t = torch.arange(T)
+    return (t[:, None] // w == t // w) & (t <= t[:, None])
+
+
+@exercise.mistake("that is a mask of 0 and -∞, to be added to scores: here it is True and False.")
+def additive(T, w):
+    return torch.zeros(T, T).masked_fill(~window_mask(T, w), -torch.inf)

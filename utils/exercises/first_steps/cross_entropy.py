@@ -1,7 +1,10 @@
 """Cross-entropy from logits, safe for logits of any size."""
 
+import math
+
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
 
@@ -196,3 +199,48 @@ def base_2(logits, labels):
 )
 def log_of_the_mean(logits, labels):
     return -picked(logits.log_softmax(1), labels).logsumexp(0) + torch.tensor(len(labels)).log()
+
+
+@exercise.mistake("that is a logarithm to base 10: the loss uses the natural one.")
+def base_10(logits, labels):
+    return cross_entropy(logits, labels) / math.log(10)
+
+
+@exercise.mistake(
+    "a small number inside the logarithm changes every loss a little, and a large one a lot: can "
+    "you get log p without going through p?"
+)
+def small_number_added(logits, labels):
+    return -(picked(logits.softmax(1), labels) + 1e-9).log().mean()
+
+
+@exercise.mistake(
+    "you subtract the largest logit of each column: p stays the same only if all logits of a row "
+    "lose the same number."
+)
+def largest_of_each_class(logits, labels):
+    return cross_entropy(logits - logits.amax(dim=0, keepdim=True), labels)
+
+
+@exercise.mistake("you add up minus log p of all classes: only the label's counts.")
+def all_classes(logits, labels):
+    return -logits.log_softmax(1).sum(1).mean()
+
+
+@exercise.mistake(
+    "that is a yes or no for each class: a softmax already lets the classes compete, so only the "
+    "label's log p counts."
+)
+def binary(logits, labels):
+    p = logits.softmax(1)
+    y = F.one_hot(labels, logits.shape[1]).double()
+    return -(y * p.log() + (1 - y) * (1 - p).log()).sum(1).mean()
+
+
+@exercise.mistake(
+    "you add the maximum back to the logarithm of the sum, but not to the label's logit: both "
+    "come from the same logits."
+)
+def shifted_twice(logits, labels):
+    m = logits.amax(1, keepdim=True)
+    return (m[:, 0] + (logits - m).exp().sum(1).log() - picked(logits - m, labels)).mean()

@@ -178,3 +178,23 @@ def in_place(W, b, x, labels, learning_rate):
 )
 def not_followed(W, b, x, labels, learning_rate):
     F.cross_entropy(x @ W.T + b, labels).backward()
+
+
+@exercise.mistake("the label plays no part in your slope: which class's score should rise?")
+def label_missing(W, b, x, labels, learning_rate):
+    p = (x @ W.T + b).softmax(1) / len(x)
+    return W - learning_rate * p.T @ x, b - learning_rate * p.sum(0)
+
+
+@exercise.mistake("that is the slope of a squared error: the loss here is the cross-entropy.")
+def squared_error(W, b, x, labels, learning_rate):
+    W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
+    y = F.one_hot(labels, len(b)).to(x.dtype)
+    loss = ((x @ W.T + b) - y).square().mean()
+    sW, sb = torch.autograd.grad(loss, (W, b))
+    return W.detach() - learning_rate * sW, b.detach() - learning_rate * sb
+
+
+@exercise.mistake("the learning rate is missing in the step of b: it is the same for both.")
+def rate_for_the_weights_alone(W, b, x, labels, learning_rate):
+    return moved(W, b, x, labels, learning_rate)[0], moved(W, b, x, labels, 1)[1]

@@ -109,3 +109,37 @@ def smallest_logit(batches):
 @exercise.mistake("this is the accuracy of the first batch alone.")
 def first_batch_only(batches):
     return shares(batches)[0]
+
+
+@exercise.mistake("you divide by the number of batches: divide by the number of examples.")
+def divided_by_batches(batches):
+    return accuracy_over(batches) * examples(batches) / len(batches)
+
+
+@exercise.mistake("you add up the shares of the batches: a share is at most 1.")
+def shares_added(batches):
+    return sum(shares(batches))
+
+
+@exercise.mistake(
+    "you divide by the number of logits: each example has several, but only one label."
+)
+def divided_by_logits(batches):
+    right = accuracy_over(batches) * examples(batches)
+    return right / sum(logits.numel() for logits, _ in batches)
+
+
+@exercise.mistake(
+    "that is the mean probability of the label: count how often the label comes first."
+)
+def mean_probability(batches):
+    p = [
+        logits.softmax(1)[torch.arange(len(labels)), labels].sum().item()
+        for logits, labels in batches
+    ]
+    return sum(p) / examples(batches)
+
+
+@exercise.mistake("you left out the smaller batch at the end: its examples count, too.")
+def last_batch_dropped(batches):
+    return accuracy_over(batches[:-1]) if len(batches) > 1 else accuracy_over(batches)

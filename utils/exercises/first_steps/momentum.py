@@ -135,3 +135,95 @@ def inside_the_graph(W, x, labels, learning_rate, momentum, steps):
         velocity = momentum * velocity + W.grad
         W -= learning_rate * velocity
     return W.detach()
+
+
+@exercise.mistake(
+    "momentum multiplies the gradient in yours, so the velocity never slows down: it is the old "
+    "velocity that fades."
+)
+def momentum_on_the_gradient(W, x, labels, learning_rate, momentum, steps):
+    def update(W, v, g, rate, momentum):
+        v = v + momentum * g
+        return W - rate * v, v
+
+    return trained(update, W, x, labels, learning_rate, momentum, steps)
+
+
+@exercise.mistake("momentum multiplies the new gradient, too: only the old velocity fades.")
+def momentum_on_both(W, x, labels, learning_rate, momentum, steps):
+    def update(W, v, g, rate, momentum):
+        v = momentum * (v + g)
+        return W - rate * v, v
+
+    return trained(update, W, x, labels, learning_rate, momentum, steps)
+
+
+@exercise.mistake(
+    "the learning rate comes in twice: it multiplies either the gradient or the velocity."
+)
+def rate_twice(W, x, labels, learning_rate, momentum, steps):
+    def update(W, v, g, rate, momentum):
+        v = momentum * v + rate * g
+        return W - rate * v, v
+
+    return trained(update, W, x, labels, learning_rate, momentum, steps)
+
+
+@exercise.mistake("the learning rate is missing: how long is a step?")
+def no_rate(W, x, labels, learning_rate, momentum, steps):
+    return train_with_momentum(W, x, labels, 1.0, momentum, steps)
+
+
+@exercise.mistake(
+    "that is Nesterov's momentum, which looks one step ahead: here W moves by the velocity."
+)
+def nesterov(W, x, labels, learning_rate, momentum, steps):
+    def update(W, v, g, rate, momentum):
+        v = momentum * v + g
+        return W - rate * (g + momentum * v), v
+
+    return trained(update, W, x, labels, learning_rate, momentum, steps)
+
+
+@exercise.mistake("your loop runs one step too few.")
+def one_step_less(W, x, labels, learning_rate, momentum, steps):
+    return train_with_momentum(W, x, labels, learning_rate, momentum, steps - 1)
+
+
+@exercise.mistake("your loop runs one step too many.")
+def one_step_more(W, x, labels, learning_rate, momentum, steps):
+    return train_with_momentum(W, x, labels, learning_rate, momentum, steps + 1)
+
+
+@exercise.mistake("the old velocity is kept in full: momentum is the share of it that stays.")
+def never_fades(W, x, labels, learning_rate, momentum, steps):
+    return train_with_momentum(W, x, labels, learning_rate, 1.0, steps)
+
+
+@exercise.mistake("the softmax is taken twice: the cross-entropy has one inside.")
+def softmax_twice(W, x, labels, learning_rate, momentum, steps):
+    W, velocity = W.clone(), torch.zeros_like(W)
+    for _ in range(steps):
+        W = W.detach().requires_grad_()
+        (g,) = torch.autograd.grad(F.cross_entropy((x @ W.T).softmax(1), labels), W)
+        velocity = momentum * velocity + g
+        W = W.detach() - learning_rate * velocity
+    return W.detach()
+
+
+@exercise.mistake(
+    "every step uses the gradient of the first W: W has moved, and so has the gradient."
+)
+def first_gradient_again(W, x, labels, learning_rate, momentum, steps):
+    start = W.clone().requires_grad_()
+    (g,) = torch.autograd.grad(F.cross_entropy(x @ start.T, labels), start)
+    velocity = torch.zeros_like(W)
+    for _ in range(steps):
+        velocity = momentum * velocity + g
+        W = W - learning_rate * velocity
+    return W.detach()
+
+
+@exercise.mistake("you use 1 - momentum where momentum belongs: near 1 the velocity hardly fades.")
+def shares_exchanged(W, x, labels, learning_rate, momentum, steps):
+    return train_with_momentum(W, x, labels, learning_rate, 1 - momentum, steps)

@@ -101,3 +101,46 @@ def outer_weight_skipped(x, w, b, y):
 @exercise.mistake("dL/dw comes first, then dL/db: yours are the other way round.")
 def exchanged(x, w, b, y):
     return backward(x, w, b, y)[::-1]
+
+
+@exercise.mistake(
+    "on the road through h you left out the input: how much does z move when w moves?"
+)
+def input_skipped(x, w, b, y):
+    h, gate, error = forward(x, w, b, y)
+    return 2 * error * h + 2 * error * w * gate, 2 * error * w * gate
+
+
+@exercise.mistake("you ask whether x is positive: the ReLU sees z = w·x + b.")
+def gate_of_the_input(x, w, b, y):
+    h, _, error = forward(x, w, b, y)
+    dz = 2 * error * w * (x > 0)
+    return 2 * error * h + dz * x, dz
+
+
+@exercise.mistake("your error compares h with y: the prediction is w·h.")
+def hidden_for_output(x, w, b, y):
+    h, gate, _ = forward(x, w, b, y)
+    dz = 2 * (h - y) * w * gate
+    return 2 * (h - y) * h + dz * x, dz
+
+
+@exercise.mistake("b has one road to the loss, through h: yours has a second.")
+def bias_on_both_roads(x, w, b, y):
+    h, gate, error = forward(x, w, b, y)
+    dz = 2 * error * w * gate
+    return 2 * error * h + dz * x, dz + 2 * error
+
+
+@exercise.mistake("on the road through h you multiplied by h: how much does z move when w moves?")
+def hidden_for_input(x, w, b, y):
+    h, gate, error = forward(x, w, b, y)
+    dz = 2 * error * w * gate
+    return 2 * error * h + dz * h, dz
+
+
+@exercise.mistake("your dL/db has a factor x: how much does z move when b moves?")
+def bias_times_input(x, w, b, y):
+    h, gate, error = forward(x, w, b, y)
+    dz = 2 * error * w * gate
+    return 2 * error * h + dz * x, dz * x

@@ -105,3 +105,23 @@ def candidate_without_tanh(x, h, W_x, W_h):
     r, z, _ = (x @ W_x.T + h @ W_h.T).chunk(3, dim=1)
     n = x @ W_x.chunk(3)[2].T + (r.sigmoid() * h) @ W_h.chunk(3)[2].T
     return h + z.sigmoid() * (n - h)
+
+
+@exercise.mistake("that is the candidate alone: z mixes it with the old state.")
+def candidate_returned(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return (x_n + (r * h) @ W_hn.T).tanh()
+
+
+@exercise.mistake(
+    "all of the old state stays, and the new is added on top: the two shares should sum to 1."
+)
+def old_state_in_full(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return h + z * (x_n + (r * h) @ W_hn.T).tanh()
+
+
+@exercise.mistake("r resets the old state that is kept, too: it is for the candidate only.")
+def kept_state_reset(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return (1 - z) * r * h + z * (x_n + (r * h) @ W_hn.T).tanh()

@@ -99,3 +99,14 @@ def batch_first_one_by_one(outputs, lengths):
     N = outputs.shape[2] // 2
     rows = zip(outputs, lengths, strict=False)
     return torch.stack([torch.cat([row[n - 1, :N], row[0, N:]]) for row, n in rows])
+
+
+@exercise.mistake("you add the two directions: lay them side by side.")
+def added(outputs, lengths):
+    return sum(final_states(outputs, lengths).chunk(2, 1))
+
+
+@exercise.mistake("positions count from 0: what is the index of the last of four?")
+def one_too_far(outputs, lengths):
+    forward, backward = outputs.chunk(2, dim=2)
+    return torch.cat([at_the_end(forward, lengths + 1), backward[0]], dim=1)

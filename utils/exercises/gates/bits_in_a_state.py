@@ -90,3 +90,15 @@ def multiplied_by_bits(length, vocab_size, bits):
 @exercise.mistake("you rounded up the bits of each symbol: several symbols may share a bit.")
 def bits_of_each_symbol_rounded_up(length, vocab_size, bits):
     return math.ceil(length * math.ceil(math.log2(vocab_size)) / bits)
+
+
+@exercise.mistake("a bit is a choice of two: your logarithm has base 10.")
+def base_10(length, vocab_size, bits):
+    return math.ceil(length * math.log10(vocab_size) / bits)
+
+
+@exercise.mistake(
+    "you count one bit for each symbol: how many does a choice among `vocab_size` symbols take?"
+)
+def a_bit_for_a_symbol(length, vocab_size, bits):
+    return math.ceil(length / bits)

@@ -79,3 +79,16 @@ def one_step_too_far(u, longest):
 @exercise.mistake("the input gate's bias is missing: it is minus that of the forget gate.")
 def forget_gate_alone(u, longest):
     return 0 * u, chrono_biases(u, longest)[1]
+
+
+@exercise.mistake("your logarithm has base 2: a sigmoid is made with e.")
+def base_2(u, longest):
+    t = 1 + u * (longest - 2)
+    return -t.log2(), t.log2()
+
+
+@exercise.mistake(
+    "you take u itself for the time: it should be spread over 1 to longest - 1 steps."
+)
+def not_stretched(u, longest):
+    return -u.log(), u.log()

@@ -99,3 +99,8 @@ def input_forgotten(W_x, W_h, b):
 @exercise.mistake("you flipped only the bias: it is one of three terms in the sigmoid.")
 def bias_only(W_x, W_h, b):
     return W_x, W_h, negated(b, 1)
+
+
+@exercise.mistake("you changed the candidate: the conventions differ in the update gate.")
+def candidate(W_x, W_h, b):
+    return tuple(negated(w, 2) for w in (W_x, W_h, b))

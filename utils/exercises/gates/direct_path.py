@@ -140,3 +140,29 @@ def without_the_one(f):
 @exercise.mistake("the 1 belongs to t = T, so it comes last.")
 def one_in_front(f):
     return torch.cat([torch.ones_like(f[:, :1]), f.flip(1).cumprod(1).flip(1)], dim=1)
+
+
+@exercise.mistake("those are sums of logarithms: what undoes them?")
+def logarithms(f):
+    return with_one_behind(f.log().flip(1).cumsum(1).flip(1))
+
+
+@exercise.mistake("you multiply by 1 - f, the share that is lost: f is the share that stays.")
+def what_is_forgotten(f):
+    return direct_path(1 - f)
+
+
+@exercise.mistake("you multiply along the units: each unit has a path of its own, along time.")
+def along_the_units(f):
+    return with_one_behind(f.flip(2).cumprod(2).flip(2))
+
+
+@exercise.mistake("your last entry is 0: what is the derivative of c_T by itself?")
+def zero_behind(f):
+    later = f.flip(1).cumprod(1).flip(1)
+    return torch.cat([later, torch.zeros_like(f[:, :1])], 1)
+
+
+@exercise.mistake("you apply a sigmoid to the gates: f has been through one already.")
+def sigmoid_again(f):
+    return direct_path(f.sigmoid())

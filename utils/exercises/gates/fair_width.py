@@ -80,3 +80,13 @@ def no_input_weights(budget, n_blocks, input_size):
 @exercise.mistake("a layer that uses up its budget to the last parameter is still within it.")
 def strictly_below(budget, n_blocks, input_size):
     return hidden_size_for(budget - 1, n_blocks, input_size)
+
+
+@exercise.mistake("the weights of the old state are missing, N·N of them in each block.")
+def no_recurrent_weights(budget, n_blocks, input_size):
+    return largest(budget, lambda N: n_blocks * (N * input_size + N))
+
+
+@exercise.mistake("you count one bias for the layer: each block has its own.")
+def one_bias(budget, n_blocks, input_size):
+    return largest(budget, lambda N: n_blocks * (N * input_size + N * N) + N)

@@ -111,3 +111,8 @@ def logarithm_of_base_ten(distance, share):
 @exercise.mistake("that is a good approximation for long distances, but not for short ones.")
 def for_long_distances(distance, share):
     return math.log(-distance / math.log(share))
+
+
+@exercise.mistake("you apply a sigmoid to the gate: which number does a sigmoid turn into it?")
+def sigmoid_of_the_gate(distance, share):
+    return 1 / (1 + math.exp(-(share ** (1 / distance))))

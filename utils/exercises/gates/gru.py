@@ -191,3 +191,34 @@ def candidate_second(x, h, W_x, W_h, b, b_hn):
         return torch.cat([r, n, z])
 
     return gru_step(x, h, turned(W_x), turned(W_h), turned(b), b_hn)
+
+
+@exercise.mistake("the old state is lost: z decides how much of it stays.")
+def old_state_lost(x, h, W_x, W_h, b, b_hn):
+    r, z, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return (1 - z.sigmoid()) * (n_x + r * (n_h + b_hn)).tanh()
+
+
+@exercise.mistake(
+    "all of the old state stays, and the new is added on top: the two shares should sum to 1."
+)
+def old_state_in_full(x, h, W_x, W_h, b, b_hn):
+    r, z, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return h + (1 - z.sigmoid()) * (n_x + r * (n_h + b_hn)).tanh()
+
+
+@exercise.mistake("you add b twice: here it belongs to the product with x.")
+def bias_twice(x, h, W_x, W_h, b, b_hn):
+    return gru_step(x, h, W_x, W_h, 2 * b, b_hn)
+
+
+@exercise.mistake("your candidate sees only the input: r lets part of the old state in.")
+def candidate_without_state(x, h, W_x, W_h, b, b_hn):
+    r, z, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return mix(z, h, n_x.tanh())
+
+
+@exercise.mistake("that is the candidate alone: z mixes it with the old state.")
+def candidate_returned(x, h, W_x, W_h, b, b_hn):
+    r, z, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return (n_x + r * (n_h + b_hn)).tanh()

@@ -202,3 +202,40 @@ def without_output_gate(x, h, c, W_x, W_h, b):
 @exercise.mistake("the gates never see the input x: add x @ W_x.T.")
 def without_input(x, h, c, W_x, W_h, b):
     return lstm_step(0 * x, h, c, W_x, W_h, b)
+
+
+@exercise.mistake("the forget gate multiplies the new part, too: it belongs to the old cell alone.")
+def forgets_the_new_too(x, h, c, W_x, W_h, b):
+    i, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = f.sigmoid() * (c + i.sigmoid() * g.tanh())
+    return o.sigmoid() * c.tanh(), c
+
+
+@exercise.mistake("your forget gate keeps h: what it should keep is the cell, c.")
+def state_for_cell(x, h, c, W_x, W_h, b):
+    return lstm_step(x, h, h, W_x, W_h, b)
+
+
+@exercise.mistake("you add the bias twice: here there is one for both products.")
+def bias_twice(x, h, c, W_x, W_h, b):
+    return lstm_step(x, h, c, W_x, W_h, 2 * b)
+
+
+@exercise.mistake("you return the cell for both: h is what the output gate shows of it.")
+def cell_twice(x, h, c, W_x, W_h, b):
+    c = lstm_step(x, h, c, W_x, W_h, b)[1]
+    return c, c
+
+
+@exercise.mistake("the cell is missing: return h and c, since the next step needs both.")
+def state_alone(x, h, c, W_x, W_h, b):
+    return lstm_step(x, h, c, W_x, W_h, b)[0]
+
+
+@exercise.mistake(
+    "you cut the batch into four parts: the blocks lie along the last axis, of 4N numbers."
+)
+def cut_along_the_batch(x, h, c, W_x, W_h, b):
+    i, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c

@@ -112,3 +112,8 @@ def new_alone(a, old, new):
 @exercise.mistake("the new is missing: only the share of the old is left.")
 def old_alone(a, old, new):
     return a.sigmoid() * old
+
+
+@exercise.mistake("the new gets 1 - a in yours: its share is the rest of the gate, 1 - σ(a).")
+def rest_without_sigmoid(a, old, new):
+    return a.sigmoid() * old + (1 - a) * new

@@ -126,3 +126,23 @@ def counted_among_the_good(scores, costs):
 @exercise.mistake("you allow two standard errors; the rule allows one.")
 def two_errors(scores, costs):
     return cheapest_within(lambda runs: 2 * standard_error(runs), scores, costs)
+
+
+@exercise.mistake(
+    "you divide the deviation by the number of seeds: the error of a mean falls more slowly."
+)
+def divided_by_the_seeds(scores, costs):
+    return cheapest_within(lambda runs: runs.std() / len(runs), scores, costs)
+
+
+@exercise.mistake("you chose the dearest of the models that are good enough.")
+def dearest(scores, costs):
+    means = scores.mean(dim=1)
+    best = means.argmax()
+    good = means >= means[best] - standard_error(scores[best])
+    return int(costs.masked_fill(~good, -math.inf).argmax())
+
+
+@exercise.mistake("you started from the smallest mean: larger scores are better.")
+def smallest_mean(scores, costs):
+    return cheapest_within(standard_error, -scores, costs)

@@ -124,3 +124,8 @@ def state_left(x, h, c, W_x, W_h, b):
 @exercise.mistake("W_h and b have four blocks, too, stacked like W_x.")
 def state_and_bias_left(x, h, c, W_x, W_h, b):
     return library_step(x, h, c, to_the_library(W_x), W_h, b)
+
+
+@exercise.mistake("the bias is missing: without it, how far would an untrained gate be open?")
+def without_bias(x, h, c, W_x, W_h, b):
+    return lstm_step(x, h, c, W_x, W_h, 0 * b)

@@ -103,3 +103,17 @@ def candidate_last(a, c, p_i, p_f, p_o):
 @exercise.mistake("the numbers are correct, but the cell comes first: return h, then c.")
 def cell_first(*inputs):
     return peephole_step(*inputs)[::-1]
+
+
+@exercise.mistake("the candidate has no bounds: a tanh is missing.")
+def candidate_without_tanh(a, c, p_i, p_f, p_o):
+    a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
+    new = (a_f + p_f * c).sigmoid() * c + (a_i + p_i * c).sigmoid() * a_g
+    return (a_o + p_o * new).sigmoid() * new.tanh(), new
+
+
+@exercise.mistake("the cell has no bounds, but the state has: which function comes between them?")
+def state_without_tanh(a, c, p_i, p_f, p_o):
+    a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
+    new = (a_f + p_f * c).sigmoid() * c + (a_i + p_i * c).sigmoid() * a_g.tanh()
+    return (a_o + p_o * new).sigmoid() * new, new

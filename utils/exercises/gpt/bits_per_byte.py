@@ -53,3 +53,8 @@ def nats_per_token():
 @exercise.mistake("that is upside down: divide the bits of a token by its bytes.")
 def upside_down():
     return 2.5 / math.log2(32)
+
+
+@exercise.mistake("that is the logarithm to base 10: a bit is a choice between two.")
+def base_10():
+    return math.log10(32) / 2.5

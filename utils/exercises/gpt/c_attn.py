@@ -95,3 +95,9 @@ def inputs_cut(weight, bias):
 @exercise.mistake("each matrix is followed by its own bias: yours has all matrices first.")
 def matrices_first(weight, bias):
     return *weight.T.chunk(3), *bias.chunk(3)
+
+
+@exercise.mistake("each matrix comes first, then its bias: yours are the other way round.")
+def biases_first(weight, bias):
+    (a, b, c), (d, e, f) = weight.T.chunk(3), bias.chunk(3)
+    return d, a, e, b, f, c

@@ -96,3 +96,13 @@ def multiples_counted(d_ff, multiple):
 )
 def nearest_then_up(d_ff, multiple):
     return up(round(2 * d_ff / 3), 1, multiple)
+
+
+@exercise.mistake("you round down, and to no multiple.")
+def cut_off(d_ff, multiple):
+    return d_ff * 2 // 3
+
+
+@exercise.mistake("you multiply by `multiple`: the width should be rounded up to one.")
+def times_multiple(d_ff, multiple):
+    return -(-2 * d_ff // 3) * multiple

@@ -113,3 +113,8 @@ def halved_after_the_logarithm(ours, theirs):
 )
 def sign_of_the_half(ours, theirs):
     return half_and_half(ours, theirs) - 2 * math.log(2)
+
+
+@exercise.mistake("you take powers of 2: the surprises are in nats, so their base is e.")
+def powers_of_2(ours, theirs):
+    return -((2**-ours + 2**-theirs) / 2).log2()

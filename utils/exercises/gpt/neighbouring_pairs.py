@@ -120,3 +120,11 @@ def columns(W_q, W_k, W_v, n_heads, n_kv_heads):
         for W, n in ((W_q, n_heads), (W_k, n_kv_heads))
     )
     return q, k, W_v
+
+
+@exercise.mistake("rows have moved from head to head: they should move only within their own.")
+def heads_moved(W_q, W_k, W_v, n_heads, n_kv_heads):
+    def moved(W, n):
+        return W.unflatten(0, (n, 2, -1)).permute(2, 0, 1, 3).flatten(0, 2)
+
+    return moved(W_q, n_heads), moved(W_k, n_kv_heads), W_v

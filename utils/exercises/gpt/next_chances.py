@@ -233,3 +233,15 @@ def softmax_at_the_end(logits, tau, p):
 def min_p(logits, tau, p):
     likely = (logits / tau).softmax(0)
     return whole(likely * (likely >= p * likely.max()))
+
+
+@exercise.mistake(
+    "all tokens that are left are equally likely in yours: they should keep their ratios."
+)
+def equally_likely(logits, tau, p):
+    return whole((next_chances(logits, tau, p) > 0).double())
+
+
+@exercise.mistake("you cut off p and keep 1 - p: p is what should stay.")
+def p_cut_off(logits, tau, p):
+    return next_chances(logits, tau, 1 - p)

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from utils.data.text import PAD
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def next_token_loss(logits: Tensor, ids: Tensor) -> Tensor:
@@ -19,7 +19,11 @@ def next_token_loss(logits: Tensor, ids: Tensor) -> Tensor:
     return nats[targets != 0].mean()
 
 
-exercise = Exercise(next_token_loss, runs=True)
+exercise = Exercise(
+    next_token_loss,
+    runs=True,
+    but=looping(lambda: texts(5, 4), lambda: texts(5, *6 * [4, 3, 2]), "texts"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -214,3 +218,25 @@ def flattened_before_shifting(logits, ids):
 @exercise.mistake("`cross_entropy` takes logits (n, V) and targets (n,): flatten both.")
 def not_flattened(logits, ids):
     return F.cross_entropy(logits[:, :-1], ids[:, 1:], ignore_index=PAD)
+
+
+@exercise.mistake(
+    "you divide by the length of a row: the mean is over all tokens that are asked for."
+)
+def divided_by_T(logits, ids):
+    n, real = asked(logits, ids)
+    return (n * real).sum() / ids.shape[1]
+
+
+@exercise.mistake(
+    "you divide by the number of texts: the mean is over all tokens that are asked for."
+)
+def divided_by_texts(logits, ids):
+    n, real = asked(logits, ids)
+    return (n * real).sum() / len(ids)
+
+
+@exercise.mistake("that is a loss for each token: return their mean.")
+def each_token(logits, ids):
+    n, real = asked(logits, ids)
+    return n[real]

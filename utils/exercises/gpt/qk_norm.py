@@ -169,3 +169,10 @@ def gains_before_the_norm(q, k, g_q, g_k, eps):
 def variance(q, k, g_q, g_k, eps):
     q, k = (x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() for x in (q, k))
     return scored(g_q * q, g_k * k)
+
+
+@exercise.mistake(
+    "you divide by the root of the number of keys: the scale comes from the width of a head, d_k."
+)
+def scaled_by_the_keys(q, k, g_q, g_k, eps):
+    return qk_norm_scores(q, k, g_q, g_k, eps) * math.sqrt(q.shape[-1] / k.shape[2])

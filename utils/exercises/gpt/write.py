@@ -276,3 +276,14 @@ def tensor_returned(begin, prompt, n, choose):
 )
 def start_after_what_is_fed(begin, prompt, n, choose):
     return going_on(begin, prompt, n, choose, start=lambda at, T, i: T)
+
+
+@exercise.mistake(
+    "all new tokens come from the same logits: each has to be read before the next is chosen."
+)
+def stale(begin, prompt, n, choose):
+    read, text = begin(), list(prompt)
+    logits = read(torch.tensor([text]), 0)[0, -1]
+    for _ in range(n):
+        text.append(choose(logits))
+    return text

@@ -58,3 +58,8 @@ def exactly_once():
 @exercise.mistake("that is after nine passes: the first pass draws masks, too.")
 def one_pass_less():
     return 100 * (1 - (1 - SHARE) ** (PASSES - 1))
+
+
+@exercise.mistake("that is after eleven passes: there are only ten.")
+def one_more():
+    return 100 * (1 - 0.85**11)

@@ -184,3 +184,18 @@ def end_ignored(targets, start, end, pad):
 def rolled(targets, start, end, pad):
     _, says = decoder_reads(targets, start, end, pad)
     return says.masked_fill(says == IGNORE, pad).roll(1, 1), says
+
+
+@exercise.mistake("your rows differ in length: what fills up the shorter ones?")
+def ragged(targets, start, end, pad):
+    return torch.tensor([[start, *t] for t in targets]), torch.tensor([[*t, end] for t in targets])
+
+
+@exercise.mistake(
+    "your rows are one place too long: the longest target needs room for its words and one more."
+)
+def one_too_long(targets, start, end, pad):
+    T = max(map(len, targets)) + 2
+    return rows([[start, *t] for t in targets], pad, T), rows(
+        [[*t, end] for t in targets], IGNORE, T
+    )

@@ -290,3 +290,28 @@ def asked_by_the_mask(ids, dice, share):
 def another_for_all(ids, dice, share):
     asked = chosen(ids, dice, share)
     return torch.where(asked, dice.words, ids), targets(ids, asked)
+
+
+@exercise.mistake("below 0.1 you put another word: that part of the dice belongs to MASK.")
+def another_below_a_tenth(ids, dice, share):
+    a = chosen(ids, dice, share)
+    h = torch.where(a & (dice.how < 0.8), MASK, ids)
+    h = torch.where(a & (dice.how < 0.1), dice.words, h)
+    return h, targets(ids, a)
+
+
+@exercise.mistake(
+    "your target is MASK: the model reads that, and should answer with the word that was there."
+)
+def mask_as_target(ids, dice, share):
+    a = chosen(ids, dice, share)
+    return read(ids, a, dice), torch.where(a, MASK, IGNORE)
+
+
+@exercise.mistake(
+    "you exchanged the dice: `hides` chooses the words, `how` says what becomes of each."
+)
+def dice_exchanged(ids, dice, share):
+    a = (dice.how < share) & (ids > MASK)
+    h = torch.where(a & (dice.hides < 0.8), MASK, ids)
+    return torch.where(a & (dice.hides >= 0.9), dice.words, h), targets(ids, a)

@@ -186,3 +186,9 @@ def types_of_the_second(first, second, other, question, die):
 def begin_without_a_type(*given):
     ids, types, label = ordered_pair(*given)
     return ids, types[1:], label
+
+
+@exercise.mistake("your types are the wrong way round: those of the first part are 0.")
+def types_from_1(first, second, other, question, die):
+    ids, types, label = ordered_pair(first, second, other, question, die)
+    return ids, [1 - each for each in types], label

@@ -209,3 +209,18 @@ def rounded_up(behind, n_buckets, max_distance):
         return (n // 2 + grown(d, n, most).ceil()).clamp(max=n - 1)
 
     return far_as(far, behind, n_buckets, max_distance)
+
+
+@exercise.mistake("your two logarithms have different bases.")
+def bases_mixed(behind, n_buckets, max_distance):
+    def of_side(d, n):
+        near = n // 2
+        far = (
+            near
+            + (
+                (d.clamp(min=near) / near).log2() / math.log(max_distance / near) * (n - near)
+            ).long()
+        )
+        return torch.where(d < near, d, far.clamp(max=n - 1))
+
+    return on_both_sides(of_side, behind, n_buckets)

@@ -177,3 +177,58 @@ def slope_without_square(states, grad_h, W_h):
 def one_gradient_for_each_sequence(states, grad_h, W_h):
     deltas, _ = back_through_time(states, grad_h, W_h)
     return deltas, torch.einsum("btn,btm->bnm", deltas, states[:, :-1])
+
+
+@exercise.mistake(
+    "the gradient skips W_h on its way to the step before: h_{t-1} reached step t through it."
+)
+def carried_past_the_weights(states, grad_h, W_h):
+    later, total, deltas = 0, 0, []
+    for t in reversed(range(grad_h.shape[1])):
+        delta = (1 - states[:, t + 1] ** 2) * (grad_h[:, t] + later)
+        later, total = delta, total + delta.T @ states[:, t]
+        deltas.insert(0, delta)
+    return torch.stack(deltas, 1), total
+
+
+@exercise.mistake(
+    "you add up everything that later steps send: a step gets only what the next one sends, which "
+    "already contains the rest."
+)
+def all_later_added(states, grad_h, W_h):
+    later, total, deltas = 0, 0, []
+    for t in reversed(range(grad_h.shape[1])):
+        delta = (1 - states[:, t + 1] ** 2) * (grad_h[:, t] + later)
+        later, total = later + delta @ W_h, total + delta.T @ states[:, t]
+        deltas.insert(0, delta)
+    return torch.stack(deltas, 1), total
+
+
+@exercise.mistake(
+    "only the last step's own gradient comes in: every step has one, and adds what comes from "
+    "later."
+)
+def later_alone(states, grad_h, W_h):
+    later, total, deltas = grad_h[:, -1], 0, []
+    for t in reversed(range(grad_h.shape[1])):
+        delta = (1 - states[:, t + 1] ** 2) * later
+        later, total = delta @ W_h, total + delta.T @ states[:, t]
+        deltas.insert(0, delta)
+    return torch.stack(deltas, 1), total
+
+
+@exercise.mistake("you average the gradient of W_h over the steps: every use of W_h adds to it.")
+def mean_over_the_steps(states, grad_h, W_h):
+    deltas, total = back_through_time(states, grad_h, W_h)
+    return deltas, total / grad_h.shape[1]
+
+
+@exercise.mistake("h (1 - h) is the slope of a sigmoid: what is that of a tanh?")
+def slope_of_a_sigmoid(states, grad_h, W_h):
+    h = states[:, 1:]
+    return walked(states[:, :-1], h * (1 - h), grad_h, W_h)
+
+
+@exercise.mistake("you take the tanh of the states again: they are what the tanh returned.")
+def tanh_of_the_state(states, grad_h, W_h):
+    return walked(states[:, :-1], 1 - states[:, 1:].tanh() ** 2, grad_h, W_h)

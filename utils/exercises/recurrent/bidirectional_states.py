@@ -121,3 +121,8 @@ def backward_first(outputs, lengths):
 @exercise.mistake("the backward half is correct; the forward half has read only one token there.")
 def forward_at_the_beginning(outputs, lengths):
     return read_at(outputs, 0 * lengths, 0 * lengths)
+
+
+@exercise.mistake("you add the two halves: lay them side by side.")
+def added(outputs, lengths):
+    return sum(both_ends(outputs, lengths).chunk(2, 1))

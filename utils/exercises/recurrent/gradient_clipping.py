@@ -129,3 +129,25 @@ def sum_of_sizes(gradients, max_norm):
 @exercise.mistake("that is the length of the longest tensor; all of them together are longer.")
 def longest_tensor(gradients, max_norm):
     return scaled(gradients, max_norm / max(g.norm() for g in gradients))
+
+
+@exercise.mistake("that is the root of the mean square: a length is the root of the sum.")
+def root_mean_square(gradients, max_norm):
+    n = sum(g.numel() for g in gradients)
+    return scaled(gradients, max_norm / (length(gradients) / n**0.5))
+
+
+@exercise.mistake("that is the size of the largest number: the length comes from all of them.")
+def largest_number(gradients, max_norm):
+    return scaled(gradients, max_norm / torch.stack([g.abs().max() for g in gradients]).max())
+
+
+@exercise.mistake("you average the lengths of the tensors: take them all as one vector.")
+def mean_of_lengths(gradients, max_norm):
+    return scaled(gradients, max_norm / torch.stack([g.norm() for g in gradients]).mean())
+
+
+@exercise.mistake("your factor is upside down: gradients that are too long get longer.")
+def upside_down(gradients, max_norm):
+    factor = length(gradients) / max_norm
+    return [g * factor if factor > 1 else g for g in gradients]

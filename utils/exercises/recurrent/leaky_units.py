@@ -143,3 +143,13 @@ def rows_with_untransposed_weights(x, start, W_x, W_h, b, leak):
 )
 def weights_before_rows(x, start, W_x, W_h, b, leak):
     return W_x @ x[:, 0]  # fails already: (N, D) by (B, D)
+
+
+@exercise.mistake("the leak is inside the tanh: it is the share of what the tanh returns.")
+def leak_inside_the_tanh(x, start, W_x, W_h, b, leak):
+    return scan(x, start, W_x, W_h, b, lambda h, a: (1 - leak) * h + torch.tanh(leak * a))
+
+
+@exercise.mistake("the bias is missing: without it, a unit can't be on by itself.")
+def no_bias(x, start, W_x, W_h, b, leak):
+    return leaky_rnn(x, start, W_x, W_h, 0 * b, leak)

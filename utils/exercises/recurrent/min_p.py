@@ -142,3 +142,12 @@ def axis_lost(logits, temperature, share):
 def logits_left(logits, temperature, share):
     kept = likely_enough(torch.softmax(logits / temperature, 1), share)
     return (logits / temperature).masked_fill(~kept, -math.inf)
+
+
+@exercise.mistake(
+    "that is top-p, which adds up probabilities: here each is compared with the largest."
+)
+def top_p(logits, temperature, share):
+    p, order = torch.softmax(logits / temperature, 1).sort(1, descending=True)
+    kept = p.cumsum(1) - p < share
+    return torch.zeros_like(p).scatter(1, order, only(kept, p))

@@ -131,3 +131,8 @@ def multiplied(x_t, h, W_x, W_h, b):
 @exercise.mistake("the bias is subtracted: add it inside the tanh.")
 def bias_subtracted(x_t, h, W_x, W_h, b):
     return step(x_t, h, W_x, W_h, -b)
+
+
+@exercise.mistake("you add the bias twice: the equation has one.")
+def bias_twice(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x.T + b + h @ W_h.T + b)

@@ -97,3 +97,8 @@ def always_reset(x, starts, *layer):
 @exercise.mistake("the first row's texts decide when the state of every row is reset.")
 def first_row_decides(x, starts, *layer):
     return packed_rnn(x, starts[:1].expand_as(starts), *layer)
+
+
+@exercise.mistake("you blank the input where a text starts: it is the old state that has to go.")
+def input_blanked(x, starts, W_x, W_h, b):
+    return packed_rnn(x.masked_fill(starts[..., None], 0), starts & False, W_x, W_h, b)

@@ -115,3 +115,17 @@ def sign(nats, lengths):
 )
 def one_too_many(nats, lengths):
     return math.exp(nats[real(nats, lengths + 1)].mean())
+
+
+@exercise.mistake(
+    "the last character of each line is left out: a line of n characters fills the positions 0 to "
+    "n - 1."
+)
+def one_too_few(nats, lengths):
+    return perplexity_of_lines(nats, lengths - 1)
+
+
+@exercise.mistake("your mask is the wrong way round: it keeps the padding.")
+def inverted(nats, lengths):
+    kept = ~real(nats, lengths)
+    return math.exp(nats[kept].mean()) if kept.any() else 1.0

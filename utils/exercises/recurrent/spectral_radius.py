@@ -84,3 +84,13 @@ def complex_compared(W_h, radius):
 @exercise.mistake("that makes the spectral radius 1, whatever `radius` is.")
 def to_1(W_h, radius):
     return with_radius(W_h, 1.0)
+
+
+@exercise.mistake("you divide by the mean magnitude: the spectral radius is the largest.")
+def mean_magnitude(W_h, radius):
+    return W_h * (radius / torch.linalg.eigvals(W_h).abs().mean())
+
+
+@exercise.mistake("you divide by the smallest magnitude: the spectral radius is the largest.")
+def smallest(W_h, radius):
+    return W_h * (radius / torch.linalg.eigvals(W_h).abs().amin())

@@ -137,3 +137,19 @@ def batch_axis(logits, temperature, p):
 @exercise.mistake("no single character has to reach p: the set reaches it together.")
 def as_likely_as_p(logits, temperature, p):
     return (torch.softmax(logits / temperature, 1) >= p).sum(1)
+
+
+@exercise.mistake("your sum runs along the batch: each row has a sum of its own.")
+def along_the_batch(logits, temperature, p):
+    s = sorted_softmax(logits / temperature)
+    return (s.cumsum(0) - s < p).sum(1)
+
+
+@exercise.mistake("that is the number of tokens that are left out: count those that stay.")
+def left_out(logits, temperature, p):
+    return logits.shape[1] - nucleus_size(logits, temperature, p)
+
+
+@exercise.mistake("that is one number for the whole batch: each row has a count of its own.")
+def of_all_rows(logits, temperature, p):
+    return nucleus_size(logits, temperature, p).sum()

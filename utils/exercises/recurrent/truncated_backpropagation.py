@@ -143,3 +143,13 @@ def last_step_of_each_chunk(x, y, start, W_x, W_h, b, k):
             h = torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
         loss = loss + ((h - targets[:, -1]) ** 2).sum() / 2
     return torch.autograd.grad(loss, W_h)[0]
+
+
+@exercise.mistake("you average the loss over the steps: here it is a sum.")
+def mean_over_the_steps(x, y, start, W_x, W_h, b, k):
+    return truncated_gradient(x, y, start, W_x, W_h, b, k) / x.shape[1]
+
+
+@exercise.mistake("your chunks have k + 1 steps: they should have k.")
+def one_step_longer(x, y, start, W_x, W_h, b, k):
+    return truncated_gradient(x, y, start, W_x, W_h, b, k + 1)

@@ -109,3 +109,23 @@ def begins_with_ones(x, W_x, W_h, b):
 def last_state_beside(x, *weights):
     states = read(x, *weights)
     return states, states[:, -1]
+
+
+@exercise.mistake("you skip the first letter: from the state of zeros, the first step reads it.")
+def first_letter_skipped(x, W_x, W_h, b):
+    return read(x[:, 1:], W_x, W_h, b)
+
+
+@exercise.mistake("you never read the last letter.")
+def last_letter_skipped(x, W_x, W_h, b):
+    return read(x[:, :-1], W_x, W_h, b)
+
+
+@exercise.mistake("every step reads the first letter: step t reads letter t.")
+def first_letter_again(x, W_x, W_h, b):
+    return read(x[:, :1].expand_as(x), W_x, W_h, b)
+
+
+@exercise.mistake("time is your last axis: it should be the second, before the units.")
+def time_last(x, W_x, W_h, b):
+    return read(x, W_x, W_h, b).mT

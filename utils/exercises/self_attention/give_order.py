@@ -1,5 +1,7 @@
 """Write the order in: to each word its position's row of a table is added."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -94,3 +96,18 @@ def side_by_side(x, table, start=0):
 @exercise.mistake("the rows run backwards: the first word gets the first of them.")
 def backwards(x, table, start=0):
     return x + table[start : start + x.shape[1]].flip(0)
+
+
+@exercise.mistake("you multiply the words by √D, as Day 6 will: here they are added as they are.")
+def words_scaled(x, table, start):
+    return give_order(x * math.sqrt(x.shape[-1]), table, start)
+
+
+@exercise.mistake("you add the number of the position: add its row of the table.")
+def numbers_added(x, table, start):
+    return x + torch.arange(start, start + x.shape[1], dtype=x.dtype)[:, None]
+
+
+@exercise.mistake("your slice ends at T, wherever it starts: it should have T rows.")
+def slice_to_the_length(x, table, start):
+    return x + table[start : x.shape[1]]

@@ -109,3 +109,27 @@ def padded_queries_too(target, source, n_heads):
 def only_between_padding(target, source, n_heads):
     rows = (target == 0)[:, :, None].expand(-1, -1, source.shape[1])
     return (blocked(target, source) & rows).repeat_interleave(n_heads, dim=0)
+
+
+@exercise.mistake("queries and keys are exchanged: a row belongs to a position of the target.")
+def turned(target, source, n_heads):
+    return library_mask(target, source, n_heads).mT
+
+
+@exercise.mistake(
+    "you made one mask for each sequence: the library wants one for each head of it, (B·h, T, S)."
+)
+def heads_forgotten(target, source, n_heads):
+    return blocked(target, source)
+
+
+@exercise.mistake(
+    "your heads have an axis of their own: here they share the first with the batch, (B·h, T, S)."
+)
+def heads_on_an_axis(target, source, n_heads):
+    return library_mask(target, source, n_heads).unflatten(0, (-1, n_heads))
+
+
+@exercise.mistake("your mask has one row, (B·h, 1, S): the library wants one for each query.")
+def one_row(target, source, n_heads):
+    return library_mask(target, source, n_heads)[:, :1]

@@ -202,3 +202,10 @@ def not_scaled(query, key, value, mask, is_causal):
 )
 def hides_what_is_true(query, key, value, mask, is_causal):
     return attention(query, key, value, None if mask is None else ~mask, is_causal)
+
+
+@exercise.mistake("you add the mask to the scores, as 1 and 0: nothing is hidden by that.")
+def mask_added(query, key, value, mask, is_causal):
+    return masked(
+        query, key, value, mask, is_causal, softmax=lambda s, m: (s + m.to(s)).softmax(-1)
+    )

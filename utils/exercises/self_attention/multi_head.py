@@ -172,3 +172,21 @@ def not_scaled(x, W_in, W_o, n_heads, mask):
 @exercise.mistake("you take True in the mask for forbidden: here it means allowed.")
 def hides_what_is_true(x, W_in, W_o, n_heads, mask):
     return multi_head(x, W_in, W_o, n_heads, None if mask is None else ~mask)
+
+
+@exercise.mistake(
+    "those are the heads' contexts: the output is what W_o makes of them, side by side."
+)
+def contexts_returned(x, W_in, W_o, n_heads, mask):
+    q, k, v = (split_heads(y, n_heads) for y in (x @ W_in.T).chunk(3, dim=-1))
+    return attention(q, k, v, mask)
+
+
+@exercise.mistake("you take every third row of W_in: W_q is its first D rows.")
+def every_third(x, W_in, W_o, n_heads, mask):
+    return multi_head(x, torch.cat([W_in[0::3], W_in[1::3], W_in[2::3]]), W_o, n_heads, mask)
+
+
+@exercise.mistake("the weights are missing: return both, the outputs first.")
+def outputs_alone(x, W_in, W_o, n_heads, mask):
+    return multi_head(x, W_in, W_o, n_heads, mask)[0]

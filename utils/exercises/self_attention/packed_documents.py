@@ -108,3 +108,14 @@ def either(document):
 )
 def same_document_only(document):
     return same_document(document)[:, None]
+
+
+@exercise.mistake("the axis for the heads is missing: the mask is (B, 1, T, T).")
+def no_heads(document):
+    return packed_mask(document)[:, 0]
+
+
+@exercise.mistake("padding sees itself in yours: it should see nothing.")
+def padding_sees_itself(document):
+    eye = torch.eye(document.shape[1], dtype=torch.bool)
+    return packed_mask(document) | eye

@@ -1,11 +1,13 @@
 """Scaled dot-product attention: compare, choose, mix."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
+from utils.exercises.checking.sandbox import call
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -18,7 +20,19 @@ def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor
     return weights @ value, weights
 
 
-exercise = Exercise(attention, runs=True)
+def overflow(answer: Callable) -> str:
+    """What has to be said of an answer whose exponentials overflow."""
+    query, key, value = (1000 * torch.ones(2, 4, dtype=torch.float64) for _ in range(3))
+    found = call(answer, (query, key, value))
+    if found.raised or found.value[1].isfinite().all():
+        return ""
+    return (
+        "where a score is large, its exponential is infinite and your weights are NaN: `softmax` "
+        "subtracts the largest score first."
+    )
+
+
+exercise = Exercise(attention, runs=True, but=overflow)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -168,3 +182,11 @@ def scores_returned(query, key, value):
 @exercise.mistake("the scores have the wrong sign: the keys that fit best get the least weight.")
 def sign(query, key, value):
     return attention(-query, key, value)
+
+
+@exercise.mistake(
+    "those are the logarithms of the weights: the values are weighted by the softmax itself."
+)
+def log_weights(query, key, value):
+    w = (query @ key.mT / math.sqrt(query.shape[-1])).log_softmax(-1)
+    return w @ value, w

@@ -1,5 +1,7 @@
 """The gradient of a loss with respect to the scores, back through the softmax by hand."""
 
+import math
+
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
@@ -100,3 +102,10 @@ def plain_sum(weights, value, grad_context):
 def mean_added(weights, value, grad_context):
     g = grad_context @ value.mT
     return weights * (g + (weights * g).sum(-1, keepdim=True))
+
+
+@exercise.mistake(
+    "you divide by a root: the scores have been scaled before they enter the softmax."
+)
+def scaled(weights, value, grad_context):
+    return score_gradient(weights, value, grad_context) / math.sqrt(value.shape[-1])

@@ -88,3 +88,15 @@ def copied(x, n_heads):
 def transposed_first(x, n_heads):
     B, T, D = x.shape
     return x.mT.reshape(B, n_heads, T, D // n_heads)
+
+
+@exercise.mistake(
+    "the heads are merged into the batch, (B·h, T, d): they should have an axis of their own."
+)
+def heads_in_the_batch(x, n_heads):
+    return split_heads(x, n_heads).flatten(0, 1)
+
+
+@exercise.mistake("your heads are in a list: they should be an axis of one tensor.")
+def in_a_list(x, n_heads):
+    return list(x.chunk(n_heads, dim=-1))

@@ -95,3 +95,13 @@ def root_of_a_number(query, key, var_q, var_k):
 @exercise.mistake("a dot product is a sum of d_k products: its variance grows with d_k, too.")
 def without_d_k(query, key, var_q, var_k):
     return query @ key.mT / math.sqrt(var_q * var_k)
+
+
+@exercise.mistake("the scale is taken from the number of keys: the product sums over their width.")
+def number_of_keys(query, key, var_q, var_k):
+    return query @ key.mT / math.sqrt(key.shape[2] * var_q * var_k)
+
+
+@exercise.mistake("only the query's variance is in your scale: the key's counts, too.")
+def key_forgotten(query, key, var_q, var_k):
+    return query @ key.mT / math.sqrt(query.shape[-1] * var_q)

@@ -176,3 +176,8 @@ def each_with_each(x, y, real):
 @exercise.mistake("you divide by the number of texts: divide by the number of words.")
 def divided_by_texts(x, y, real):
     return (1 - cosines(x, y))[real].sum() / len(x)
+
+
+@exercise.mistake("that is a loss for each position: return their mean.")
+def each_word(a, b, real):
+    return (1 - cosines(a, b))[real]

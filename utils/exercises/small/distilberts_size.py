@@ -98,3 +98,10 @@ def in_millions():
 )
 def with_a_classifier():
     return distilberts_size() + D * D + D + 2 * D + 2
+
+
+@exercise.mistake(
+    "you count the bias of the head that guesses words: the head isn't part of the model."
+)
+def bias_of_the_head():
+    return distilberts_size() + V

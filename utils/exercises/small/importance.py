@@ -151,3 +151,13 @@ def of_texts(contexts, gradients):
 @exercise.mistake("that is the slope by a single gate for all texts: take each text's own first.")
 def one_gate_for_all_texts(contexts, gradients):
     return slopes(contexts, gradients).sum(dim=0).abs()
+
+
+@exercise.mistake("that is a root mean square: importance is a mean absolute value.")
+def root_mean_square(c, g):
+    return slopes(c, g).square().mean(0).sqrt()
+
+
+@exercise.mistake("a slope is the sum over columns, not their mean.")
+def mean_over_columns(c, g):
+    return slopes(c, g).abs().mean(0) / c.shape[3]

@@ -168,3 +168,8 @@ def upside_down(x, W, A, B, alpha):
 )
 def product_the_other_way(x, W, A, B, alpha):
     return lora(x, W, A, B, alpha)[0], W + alpha / len(A) * A @ B
+
+
+@exercise.mistake("the outputs come first, then the merged weight: yours are the other way round.")
+def exchanged(x, W, A, B, alpha):
+    return lora(x, W, A, B, alpha)[::-1]

@@ -1,5 +1,7 @@
 """A student's soft targets: the teacher's probability of every word, not only its best guess."""
 
+import math
+
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -219,3 +221,25 @@ def cross_entropy_not_squared(z, v, tau):
 )
 def logits_compared(z, v, tau):
     return tau**2 * (log_chances(v, tau).exp() * (v - z) / tau).sum(1).mean()
+
+
+@exercise.mistake("that is in bits: the book measures in nats.")
+def bits(z, v, tau):
+    return soft_target_loss(z, v, tau) / math.log(2)
+
+
+@exercise.mistake("that is a divergence for each word: return their mean.")
+def each_word(z, v, tau):
+    return tau**2 * divergences(*both(z, v, tau))
+
+
+@exercise.mistake("you add a loss for the teacher's best word: here the divergence is all.")
+def with_hard_targets(z, v, tau):
+    return soft_target_loss(z, v, tau) + F.cross_entropy(z, v.argmax(1))
+
+
+@exercise.mistake(
+    "that is the squared difference of the probabilities: a divergence compares their logarithms."
+)
+def squared_chances(z, v, tau):
+    return tau**2 * ((v / tau).softmax(1) - (z / tau).softmax(1)).square().sum(1).mean()

@@ -181,3 +181,17 @@ def counts_after(words, counts, pair, new):
         for found in pairwise(replace_pair(word, pair, new)):
             after[found] += count
     return listed(after)
+
+
+@exercise.mistake(
+    "you looked only to the right of each merge: the token before it has a new neighbour, too."
+)
+def right_side_alone(words, counts, pair, new):
+    changes = Counter()
+    for word, count in zip(words, counts, strict=True):
+        for i in merged_at(word, pair):
+            changes[pair] -= count
+            if i + 2 < len(word):
+                changes[pair[1], word[i + 2]] -= count
+                changes[new, word[i + 2]] += count
+    return listed(changes)

@@ -146,3 +146,14 @@ def averaged_without_padding(attend, x, lengths, cls):
     x = with_cls(x, cls)
     real = first(lengths + 1, x).mT
     return (attend(x, real.mT) * real).sum(dim=1) / real.sum(dim=1)
+
+
+@exercise.mistake("those are the outputs of all positions: return that of [CLS].")
+def all_outputs(attend, x, lengths, cls):
+    x, lengths = with_cls(x, cls), lengths + 1
+    return attend(x, first(lengths, x))
+
+
+@exercise.mistake("your result has one axis too many: each text has one vector, (B, D).")
+def axis_kept(attend, x, lengths, cls):
+    return cls_pool(attend, x, lengths, cls)[:, None]

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise, looping, random
 
 
 def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
@@ -15,7 +15,11 @@ def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
     return (x * real[..., None]).sum(dim=1) / lengths[:, None]
 
 
-exercise = Exercise(masked_mean, runs=True)
+exercise = Exercise(
+    masked_mean,
+    runs=True,
+    but=looping(lambda: drawn(3, 4, T=5), lambda: drawn(3, *6 * [4, 2, 5], T=5), "texts"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -171,3 +175,15 @@ def compared_along_one_axis(x, lengths):
 )
 def mask_without_an_axis(x, lengths):
     return (x * (torch.arange(x.shape[1]) < lengths[:, None])).sum(dim=1) / lengths[:, None]
+
+
+@exercise.mistake("you divide twice: `mean` has already divided by T.")
+def mean_divided(x, lengths):
+    return (x * real(x, lengths)).mean(1) / lengths[:, None]
+
+
+@exercise.mistake(
+    "you average the last positions of a row: the words come first, then the padding."
+)
+def last_positions(x, lengths):
+    return torch.stack([r[len(r) - n :].mean(0) for r, n in zip(x, lengths.tolist(), strict=True)])

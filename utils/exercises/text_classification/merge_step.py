@@ -281,3 +281,9 @@ def words_alone(words, counts, new):
 @exercise.mistake("return the pair first, then the words: yours come the other way round.")
 def exchanged(words, counts, new):
     return merge_step(words, counts, new)[::-1]
+
+
+@exercise.mistake("your pair still has its count beside it: return the pair alone.")
+def with_its_count(words, counts, new):
+    pair, merged = merge_step(words, counts, new)
+    return (pair, counted(words, counts)[pair]), merged

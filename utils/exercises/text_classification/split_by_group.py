@@ -259,3 +259,10 @@ def as_the_page_groups(phrases, n_test):
 def order_of_first_appearance(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
     return dealt([homes.index(place) for place in homes], n_test)
+
+
+@exercise.mistake(
+    "those are the phrases of the test set: return True or False for each phrase of the list."
+)
+def phrases_returned(phrases, n_test):
+    return [p for p, t in zip(phrases, goes_to_test(phrases, n_test), strict=True) if t]

@@ -185,3 +185,11 @@ def one_missing_above(counts):
 def one_length(counts):
     weights = counts * smooth(counts)
     return weights / weights.norm()
+
+
+@exercise.mistake(
+    "you take the logarithm of the counts, as some variants do: here they are multiplied as they "
+    "are."
+)
+def logarithm_of_the_count(counts):
+    return weighed((1 + counts).log(), smooth(counts))

@@ -178,3 +178,8 @@ def last_norm(x, norms, sublayers):
 @exercise.mistake("you subtract the sublayer's output from the stream: add it.")
 def subtracted(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: x - f(norm(x)))
+
+
+@exercise.mistake("x comes in twice: `x += x + …` doubles the stream at each sublayer.")
+def input_twice(x, norms, sublayers):
+    return run(x, norms, sublayers, lambda x, norm, f: x + x + f(norm(x)))

@@ -205,3 +205,10 @@ def not_halved(step, peak, warmup, total, floor):
 @exercise.mistake("the floor is a rate itself, not a share of the peak.")
 def floor_as_a_share(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, floor * peak)
+
+
+@exercise.mistake(
+    "your rate falls like one over a root, as on the page: here it follows half a cosine wave."
+)
+def inverse_root(step, peak, warmup, total, floor):
+    return peak * min(step / warmup, (warmup / step) ** 0.5)

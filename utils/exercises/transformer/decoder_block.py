@@ -301,3 +301,29 @@ def thought_not_normed(x, memory, real, norms, own, cross, think):
     x = x + own(norms[0](x), is_causal=True)[0]
     x = x + cross(norms[1](x), memory, mask=real)[0]
     return x + think(x)
+
+
+@exercise.mistake("the first sum is missing: add what self-attention finds to the stream.")
+def own_sum_missing(x, memory, real, norms, own, cross, think):
+    x = own(norms[0](x), is_causal=True)[0]
+    x = x + cross(norms[1](x), memory, mask=real)[0]
+    return x + think(norms[2](x))
+
+
+@exercise.mistake("self-attention reads the stream as it is: it needs a norm, the first.")
+def own_not_normed(x, memory, real, norms, own, cross, think):
+    x = x + own(x, is_causal=True)[0]
+    x = x + cross(norms[1](x), memory, mask=real)[0]
+    return x + think(norms[2](x))
+
+
+@exercise.mistake("you normalise at the end of the block: a norm comes once, after the last block.")
+def norm_at_the_end(x, memory, real, norms, own, cross, think):
+    return norms[2](decoder_block(x, memory, real, norms, own, cross, think))
+
+
+@exercise.mistake(
+    "you use `own` for both attention layers: `cross` is the one that reads the source."
+)
+def own_twice(x, memory, real, norms, own, cross, think):
+    return decoder_block(x, memory, real, norms, own, own, think)

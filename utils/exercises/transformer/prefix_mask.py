@@ -163,3 +163,10 @@ def longest_for_all(prefixes, lengths, T):
 def padding_joined_by_or(prefixes, lengths, T):
     causal, key = causal_and_key(T)
     return causal | (key < prefixes[:, None, None]) | (key < lengths[:, None, None])
+
+
+@exercise.mistake(
+    "your mask says which keys are real: each query needs a row of its own, (B, T, T)."
+)
+def keys_alone(prefixes, lengths, T):
+    return torch.arange(T) < lengths[:, None]

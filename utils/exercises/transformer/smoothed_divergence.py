@@ -1,5 +1,7 @@
 """The divergence of a model from smoothed labels, whose share is spread by a prior."""
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -186,3 +188,8 @@ def librarys_loss(logits, target, real, prior, smoothing):
 @exercise.mistake("nothing is smoothed: part of the label goes to the other symbols.")
 def not_smoothed(logits, target, real, prior, smoothing):
     return smoothed_divergence(logits, target, real, prior, 0.0)
+
+
+@exercise.mistake("that is in bits: the book measures in nats.")
+def bits(logits, target, real, prior, smoothing):
+    return smoothed_divergence(logits, target, real, prior, smoothing) / math.log(2)

@@ -101,3 +101,8 @@ def input_added(x, W_gate, W_up, W_down):
 @exercise.mistake("SiLU takes u and σ(u) from one product, W_gate x: yours takes σ of the other.")
 def gated_by_the_other(x, W_gate, W_up, W_down):
     return ((x @ W_gate.T) * (x @ W_up.T).sigmoid()) @ W_down.T
+
+
+@exercise.mistake("W_down is missing: it leads back to the width of the model.")
+def no_way_down(x, W_gate, W_up, W_down):
+    return F.silu(x @ W_gate.T) * (x @ W_up.T)

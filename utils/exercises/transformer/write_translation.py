@@ -232,3 +232,36 @@ def axis_lost(*given):
 @exercise.mistake("that is one word for all sentences: argmax needs to know the vocabulary's axis.")
 def one_word_for_all(*given):
     return written(*given, pick=lambda logits: logits[:, -1].argmax().expand(len(logits), 1))
+
+
+@exercise.mistake("those are logits: return the ids of the words.")
+def logits_returned(model, source, longest):
+    found, ids, all = model.encode(source), source.new_full((len(source), 1), BOS), []
+    for _ in range(longest):
+        logits = model.decode(ids, found)[:, -1]
+        all.append(logits)
+        ids = torch.cat([ids, logits.argmax(-1, keepdim=True)], 1)
+    return torch.stack(all, 1)
+
+
+@exercise.mistake(
+    "your decoder also reads the empty places after the last word: the next word then comes from "
+    "there."
+)
+def read_with_padding(model, source, longest):
+    found, ids = model.encode(source), source.new_full((len(source), longest + 1), PAD)
+    ids[:, 0] = BOS
+    for t in range(longest):
+        ids[:, t + 1] = model.decode(ids, found)[:, -1].argmax(-1)
+    return ids[:, 1:]
+
+
+@exercise.mistake("you write PAD over EOS, too: a translation keeps its EOS.")
+def ended_by_hand(model, source, longest):
+    ids = write(model, source, longest)
+    return ids.masked_fill((ids == EOS).cumsum(1) > 0, PAD)
+
+
+@exercise.mistake("your result is (longest, B): the batch comes first.")
+def time_first(model, source, longest):
+    return write(model, source, longest).T
