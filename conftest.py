@@ -221,7 +221,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         (folder / SECONDS).write_text(json.dumps(seconds, indent=1), encoding="utf-8")
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and run.passed:
             session.exitstatus = pytest.ExitCode.OK
-    if not config.option.keyword and "BOOK_SHAKE" not in os.environ:
+    if not config.option.keyword:
         stamp_tests(session, folder)
 
 

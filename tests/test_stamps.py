@@ -10,7 +10,7 @@ import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel
 
 from utils import ROOT
-from utils.press import stamps
+from utils.press import reach, stamps
 
 LATER = float("inf")
 
@@ -191,6 +191,55 @@ def test_only_a_run_of_everything_leaves_pages_out(
     tests = ROOT / "tests"
     assert bool(plugin.pytest_ignore_collect(tests / "test_stamps.py", config)) == left_out
     assert not plugin.pytest_ignore_collect(tests / "test_of_another_folder.py", config)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "asked", "keyword", "stored"),
+    [
+        (["passed", "skipped"], "tests", "", {"tests/test_a.py"}),
+        (["passed", "failed"], "tests", "", set()),
+        (["passed"], "tests", "", set()),  # the other has not run
+        (["passed", "passed"], "tests/test_a.py::test_0", "", set()),
+        (["passed", "passed"], "tests", "0", set()),
+    ],
+)
+def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_all_passed(
+    outcomes, asked, keyword, stored, plugin, tmp_path, monkeypatch
+):
+    made = {}
+    monkeypatch.setattr(stamps, "store", lambda folder, file, files, *_: made.update({file: files}))
+    names = [f"tests/test_a.py::test_{n}" for n in range(2)]
+    items = [SimpleNamespace(nodeid=name, fixturenames=["build"]) for name in names]
+    read = SimpleNamespace(behind=lambda file: {file})
+    config = SimpleNamespace(
+        args=[asked],
+        cache=SimpleNamespace(mkdir=lambda _: tmp_path),
+        option=SimpleNamespace(keyword=keyword),
+        stash={plugin.RUN: plugin.Run(0, "", [], {}), plugin.READINGS: read},
+    )
+    for name, outcome in zip(names, outcomes, strict=False):
+        for when in ("setup", "call", "teardown"):
+            failed = outcome == "failed" and when == "call"
+            plugin.pytest_runtest_logreport(
+                SimpleNamespace(nodeid=name, when=when, duration=0.0, failed=failed)
+            )
+    plugin.pytest_sessionfinish(SimpleNamespace(config=config, items=items, exitstatus=0))
+    assert {file.relative_to(ROOT).as_posix() for file in made} == stored
+    assert all(reach.WHOLE in files for files in made.values())
+
+
+@pytest.mark.parametrize(("passed", "status"), [(["tests/test_a.py"], 0), ([], 5)])
+def test_a_run_with_nothing_left_to_run_is_well(passed, status, plugin, tmp_path, monkeypatch):
+    stash = {plugin.RUN: plugin.Run(0, "", passed, {}), plugin.READINGS: None}
+    config = SimpleNamespace(
+        args=[],
+        cache=SimpleNamespace(mkdir=lambda _: tmp_path),
+        option=SimpleNamespace(keyword=""),
+        stash=stash,
+    )
+    session = SimpleNamespace(config=config, exitstatus=pytest.ExitCode.NO_TESTS_COLLECTED)
+    plugin.pytest_sessionfinish(session)
+    assert session.exitstatus == status
 
 
 def test_the_longest_file_of_the_last_run_comes_first(plugin):
