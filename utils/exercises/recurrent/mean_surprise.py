@@ -41,10 +41,3 @@ def nats():
 @exercise.mistake("that is a probability: how many equally likely characters would each have it?")
 def probability():
     return math.sqrt(1 / 2 * 1 / 8)
-
-
-@exercise.mistake(
-    "that is the perplexity of the surprising characters alone: the others count as much."
-)
-def surprising_ones():
-    return 8.0
