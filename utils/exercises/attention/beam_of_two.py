@@ -50,3 +50,10 @@ def last_symbol():
 @exercise.mistake("0.9 is a probability after *b*, and 0.6 is that of *a*.")
 def behind_the_other():
     return 0.6 * 0.9
+
+
+@exercise.mistake(
+    "that is the best beginning with its second-best continuation: the beam compares all of them."
+)
+def second_continuation():
+    return 0.6 * 0.35

@@ -292,7 +292,7 @@ def another_for_all(ids, dice, share):
     return torch.where(asked, dice.words, ids), targets(ids, asked)
 
 
-@exercise.mistake("below 0.1 you put another word: that part of the dice belongs to MASK.")
+@exercise.mistake("below 0.1 you put another word: there the second die says MASK.")
 def another_below_a_tenth(ids, dice, share):
     a = chosen(ids, dice, share)
     h = torch.where(a & (dice.how < 0.8), MASK, ids)

@@ -213,14 +213,9 @@ def rounded_up(behind, n_buckets, max_distance):
 
 @exercise.mistake("your two logarithms have different bases.")
 def bases_mixed(behind, n_buckets, max_distance):
-    def of_side(d, n):
+    def far(d, n, max_distance):
         near = n // 2
-        far = (
-            near
-            + (
-                (d.clamp(min=near) / near).log2() / math.log(max_distance / near) * (n - near)
-            ).long()
-        )
-        return torch.where(d < near, d, far.clamp(max=n - 1))
+        share = (d / near).log2() / math.log(max_distance / near)
+        return (near + share * (n - near)).clamp(max=n - 1)
 
-    return on_both_sides(of_side, behind, n_buckets)
+    return far_as(far, behind, n_buckets, max_distance)

@@ -105,3 +105,8 @@ def with_a_classifier():
 )
 def bias_of_the_head():
     return distilberts_size() + V
+
+
+@exercise.mistake("that is the figure of the paper, rounded: count to the last parameter.")
+def as_in_the_paper():
+    return 66_000_000

@@ -43,3 +43,10 @@ def alike():
 )
 def upside_down():
     return 1 / 16
+
+
+@exercise.mistake(
+    "that is the width, not a ratio of lengths: how does a length grow with the width?"
+)
+def width():
+    return 512
