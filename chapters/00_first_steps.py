@@ -18,8 +18,8 @@
 # - predict the shape of a result before you run the line,
 # - judge what a model has learned.
 #
-# You should know derivatives and matrix products. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read and 16 to write two functions. By the end, they train a model that reads a digit you draw.
+# You should know derivatives and matrix products. If you have trained a network in PyTorch, go straight to
+# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read, and its two functions take another 16 to write. By the end, they train a model that reads a digit you draw.
 #
 # Run each cell with Shift+Enter.
 
@@ -48,7 +48,7 @@ use_book_style()
 #
 # *1 minute.* These digits were handwritten, scanned, and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, with their labels.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, with their labels.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with its label above it."}}
 data = digits()
 image_grid(data.train.images[:16], titles=data.train.labels[:16])
 plt.show()
@@ -71,7 +71,7 @@ def best_rule(first: int, second: int, rows: slice, columns: slice) -> float:
 hole, gap = best_rule(0, 1, slice(3, 5), slice(3, 5)), best_rule(3, 8, slice(2, 4), slice(1, 3))
 tried = max(best_rule(3, 8, slice(i, i + 2), slice(j, j + 2)) for i in range(7) for j in range(7))
 observe(
-    "The rule for 0 and 1 sorts {hole:.0%} of its digits correctly, the rule for 3 and 8 only {gap:.0%}. With the best spot, the second rule would reach {tried:.0%}.",
+    "The rule for 0 and 1 sorts {hole:.0%} of its digits correctly; the rule for 3 and 8 sorts only {gap:.0%}. With the best spot, the second rule would reach {tried:.0%}.",
     hole=hole,
     gap=gap,
     tried=tried,
@@ -83,15 +83,15 @@ observe(
 #
 # ## The idea
 #
-# *1 minute.* Leave the numbers in the model open: its **parameters**, or weights. Measure how wrong the model is with a single number, the **loss**. (Ours is 0.11 if the
-# correct digit gets a probability of 0.9, and 2.30 if it gets 0.1.) Change each parameter a little, so that the loss falls. Repeat.
+# *1 minute.* Leave the numbers in the model open: its **parameters**, or weights. Sum up how wrong the model is in a single number, the **loss**. (Ours is 0.11 if the
+# probability of the correct digit is 0.9, and 2.30 if it is 0.1.) Change each parameter a little, so that the loss falls. Repeat.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows, say: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}
 mechanisms.loop()
 plt.show()
 
 # %% [markdown]
-# Training is a walk downhill in thick fog: your foot feels the slope.
+# Training is a walk downhill in thick fog: you only feel the slope underfoot.
 #
 # ## Step by step
 #
@@ -113,7 +113,7 @@ print((16 * three).int().view(8, 8), "is a", y[10].item())
 #
 # For $B$ images, $x$ is (B, 64), $W$ (10, 64), $b$ (10,) and $z$ (B, 10).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a **dense** layer, each score is a weighted sum of all pixels.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a **dense** layer, each score is a weighted sum of all pixels.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left is a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
 mechanisms.layer()
 plt.show()
 
@@ -130,7 +130,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-first-steps-descent)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The steeper the hill, the longer the step: gradient descent with one weight.", "name": "fig-first-steps-step"}, "image": {"alt": "A bowl-shaped curve of the loss over the weight w. At a point high on the right, a dashed line shows the slope. Below, an arrow labelled step = learning rate times slope leads left to a point much lower on the curve."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The steeper the hill, the longer the step: gradient descent with one weight.", "name": "fig-first-steps-step"}, "image": {"alt": "A bowl-shaped curve shows the loss as a function of the weight w. At a point high on the right, a dashed line shows the slope. Below, an arrow labelled step = learning rate times slope leads left to a point much lower on the curve."}}
 mechanisms.one_step()
 plt.show()
 
@@ -200,18 +200,18 @@ observe(
 #
 # ### How far? The learning rate
 #
-# *1 minute.* A rate of 1 was our choice. With a tiny rate, the walk takes forever; with a large one, each step leaps across the valley:
+# *1 minute.* We chose a learning rate of 1. With a tiny one, the walk takes forever; with a large one, each step leaps across the valley:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A small learning rate leads into the valley (left), a large one out of it (right): four steps each.", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A small learning rate leads into the valley (left), and a large one out of it (right): four steps each.", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
 mechanisms.walks()
 plt.show()
 
 # %% [markdown]
-# When training goes wrong, look at the learning rate first. ([Four rates, compared](deeper/00_first_steps.ipynb#deeper-rates).)
+# When training goes wrong, look at the learning rate first. ([Four learning rates, compared](deeper/00_first_steps.ipynb#deeper-rates).)
 #
 # ### How wrong? Cross-entropy
 #
-# *13 minutes, 10 of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
+# *13 minutes, 10 of them yours.* First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
 # sum to 1. The **cross-entropy** is minus the natural logarithm of the probability given to the correct class $y_i$, averaged over the batch {cite}`goodfellow2016deep`:
 #
 # $$
@@ -223,20 +223,20 @@ plt.show()
 # %%
 for steps, (W, b) in walk.items():
     p = (three @ W.T + b).softmax(dim=0)
-    print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, the loss {-p[3].log():.2f}")
+    print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, and the loss is {-p[3].log():.2f}")
 
 # %% [markdown]
-# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check it before you train: this number reveals mistakes that training would hide.
+# Before the first step every class gets a probability of 0.1, so the loss is $\log 10 \approx 2.30$. Check it before you train: it reveals mistakes that training would hide.
 #
 # ```{admonition} Broadcasting: which shapes fit?
 # :class: tip
 #
 # $xW^\top$ is (B, 10) and $b$ is (10,), and yet they can be added. Write one shape above the other, aligned on the *right*. Sizes fit if they are equal, or if
-# one of them is 1 or missing; that one is repeated. So the sums of the rows fit as (B, 1), which `keepdim=True` gives, but not as (B,). Shapes that fit by accident
+# one of them is 1 or missing; that one is repeated. So a table's row sums fit it as (B, 1), which `keepdim=True` gives, but not as (B,). Shapes that fit by accident
 # raise no error.
 # ```
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A column plus a row is a table. Pale numbers are repeats.", "name": "fig-first-steps-shapes"}, "image": {"alt": "A column 10, 20, 30 of shape (3, 1), repeated four times, plus a row 1, 2, 3, 4 of shape (4,), repeated three times, equals a table of shape (3, 4) from 11 to 34."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A column plus a row is a table. Pale numbers are copies.", "name": "fig-first-steps-shapes"}, "image": {"alt": "A column 10, 20, 30 of shape (3, 1), repeated four times, plus a row 1, 2, 3, 4 of shape (4,), repeated three times, equals a table of shape (3, 4) from 11 to 34."}}
 mechanisms.stretched()
 plt.show()
 
@@ -244,7 +244,7 @@ plt.show()
 # ```{exercise} Cross-entropy from scores
 # :label: exercise-cross-entropy
 #
-# *10 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. Your function has to stay correct for scores as
+# *10 minutes.* Return the loss of {eq}`eq-first-steps-loss` for a batch, without the library's softmax. Your function has to stay correct for scores as
 # large as 1000, although $e^{1000}$ overflows to infinity: what happens to the softmax if you subtract the same number from all scores in a row?
 # ([Solution](solutions/00_first_steps.ipynb#solution-cross-entropy))
 # ```
@@ -264,14 +264,14 @@ check.show_reference("cross_entropy")
 # %% [markdown]
 # ### Which way is down? The gradient
 #
-# *2 minutes.* Here are the weights again, now with the slopes that PyTorch computed for you {cite}`paszke2019pytorch`.
+# *2 minutes.* Here are the weights again, now with the slopes that PyTorch computed {cite}`paszke2019pytorch`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Backwards: the error is the prediction minus the target, and a weight's slope is the error of its class times its pixel.", "name": "fig-first-steps-slopes"}, "image": {"alt": "The same layer. Below the scores, softmax gives 0.03, 0.86, 0.12. The target is 0, 0, 1, so the error is 0.03, 0.86, −0.88. An arrow leads from the error to a framed table of slopes next to the weights: each is the error of its column times the pixel of its row. In the row of pixel 0, which is 0, all slopes are 0."}}
 mechanisms.layer(back=True)
 plt.show()
 
 # %% [markdown]
-# The correct class, 2, got too little probability, so its slopes are negative, and a step makes its weights larger. A pixel without ink teaches nothing. After
+# The correct class, 2, was given too low a probability, so its slopes are negative, and a step makes its weights larger. A pixel without ink teaches nothing. After
 # one step, our 3 has these errors:
 
 # %%
@@ -292,7 +292,7 @@ for call in (1, 2):
 # %% [markdown]
 # The second size is twice the first, although the slope hasn't changed. So a loop has to clear `.grad` before each step.
 #
-# In a network with many layers, the chain rule hands the error back, layer by layer. This is **backpropagation** {cite}`rumelhart1986learning`; PyTorch does it for
+# With many layers, the chain rule hands the error back, layer by layer. This is **backpropagation** {cite}`rumelhart1986learning`; PyTorch does it for
 # [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
 #
 # ## Is it right?
@@ -350,8 +350,8 @@ curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
 plt.show()
 
 # %% [markdown]
-# The **training set** can't judge a model: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
-# We choose the learning rate, and everything else, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the very end.
+# A model can't be judged on its **training set**: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
+# We choose the learning rate, and everything else, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the end.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
@@ -366,7 +366,7 @@ observe(
 #
 # *1 minute.* What do the 650 numbers look like? Each class has a weight for each pixel, so its weights form an image:
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ink on purple speaks for the digit, ink on orange against it: the weights of each class.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. That of the digit 0 is orange in the middle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ink on purple speaks for the digit, and ink on orange against it: the weights of each class.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. The image of the digit 0 is orange in the middle."}}
 image_grid(W.reshape(10, 8, 8), titles=range(10), columns=5, signed=True)
 plt.show()
 assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
@@ -377,7 +377,7 @@ assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 #
 # ## Show someone
 #
-# *1 minute.* Here is one unseen digit of each class, with the model's answer and how sure it is.
+# *1 minute.* Here is one unseen digit of each class, with the model's answer and its probability.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits, with the model's answers.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
@@ -387,7 +387,7 @@ image_grid(data.validation.images[first], titles, columns=5)
 plt.show()
 
 # %% [markdown]
-# Now draw one yourself: `#` is ink, `+` is half as much.
+# Now draw one yourself: `#` is ink, and `+` is half as much.
 
 # %%
 drawn = """
@@ -409,7 +409,7 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 #
 # *2 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on the result.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Shuffling their pixels makes digits unreadable: eight, before and after.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Shuffling the pixels makes digits unreadable: eight digits, before and after.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above are eight handwritten digits. Below are the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)
 order = torch.randperm(64)
 image_grid(torch.cat([x[:8], x[:8, order]]).reshape(16, 8, 8), columns=8)
@@ -417,7 +417,7 @@ plt.show()
 
 # %% tags=["view"]
 guess(
-    "To us they are unreadable. How many does the model read after training on them?",
+    "To us, shuffled digits are unreadable. How many does the model read after training on them?",
     ["fewer than before", "as many", "more"],
     right="as many",
     because="Exactly as many: a weighted sum doesn't care about the order of its terms. The weights are the old ones, shuffled.",
@@ -439,7 +439,7 @@ def moved(images, top, left):
     return F.pad(images, (1, 1, 1, 1))[:, :, top : top + 8, left : left + 8]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One pixel is enough: our 3, in place and moved, and what the model reads.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel, and what the model reads in each."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A one-pixel move can change the answer: our 3, in place and moved, and what the model reads in each.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel, and what the model reads in each."}}
 ways = torch.cat([moved(data.train.images[10:11], *place) for place in places.values()])
 said = (ways.flatten(1) @ W.T + b).argmax(dim=1)
 image_grid(ways, [f"{place}: {k}" for place, k in zip(places, said)], columns=5)
@@ -477,7 +477,7 @@ check("silent_shape", my_size)
 # ```{exercise} Accuracy over batches
 # :label: exercise-honest-count
 #
-# *Core, 7 minutes.* In batches of 64, 1,221 digits leave a last batch of 5. Given the batches one by one, compute the share of all examples whose
+# *Core, 7 minutes.* In batches of 64, 1,221 digits leave a last batch of 5. Given the batches one by one, return the share of all examples whose
 # label has the largest score. ([Solution](solutions/00_first_steps.ipynb#solution-honest-count))
 # ```
 
@@ -503,8 +503,8 @@ points = {
 checklist({point: [id] for point, id in points.items()})
 
 # %% [markdown]
-# That is how a program finds 650 numbers: downhill, step by step. The Transformer of Day 6 is trained by the same loop. **Tomorrow** the model gets eyes:
-# one small template, used *everywhere* in the image. That is a convolution.
+# That is how a program finds 650 numbers: downhill, step by step. The same loop trains the Transformer of Day 6. **Tomorrow** the model gets
+# eyes: a convolution, one small template used *everywhere* in the image.
 #
 # ## Further reading
 #

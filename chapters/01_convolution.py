@@ -61,8 +61,8 @@ quiz("01_convolution")
 #
 # *2 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
 # it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0.
-# Today we split the data in the order of their file, one handwritten sheet after another, so the training and test sets have no sheet in common. (`train_reader` is
-# yesterday's `fit` with some refinements that come later.)
+# Today we split the data in file order, one handwritten sheet after another, so the training and test sets have no sheet in common. (`train_reader` is
+# yesterday's `fit` with some refinements that we explain later.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -89,7 +89,7 @@ guess(
     "A dense layer turns a photograph of 224 × 224 pixels into 16 pictures of the same size. How many weights does it have?",
     ["40 million", "40 billion", "40 trillion"],
     right="40 billion",
-    because=f"{pixels:,} inputs times 16 · {pixels:,} outputs: {16 * pixels**2:,}.",
+    because=f"{pixels:,} inputs times 16 · {pixels:,} outputs make {16 * pixels**2:,} weights.",
 )
 
 # %% [markdown]
@@ -100,7 +100,7 @@ guess(
 # *1 minute.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "Is
 # it bright on the left here, and dark on the right?" She writes each answer in the corresponding spot on a second sheet. When she is done, that sheet is a map of the edges.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One card slides over the whole picture, and each answer goes to the same position on a second sheet. The last window holds an edge, and its cell is bright.", "name": "fig-sliding-card"}, "image": {"alt": "On the left the card, two by two: 1 and −1, in both rows. Then, three times, a picture of five by five pixels with a 3 in blue, and next to it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, on the edge of the stroke, and the whole sheet is filled in: its last column is the brightest."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One card slides over the whole picture, and each answer goes to the same position on a second sheet. The last window holds an edge, and its cell is bright.", "name": "fig-sliding-card"}, "image": {"alt": "On the left is the card, two by two: 1 and −1, in both rows. Then come, three times, a picture of five by five pixels with a 3 in blue and, next to it, a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, on the edge of the stroke, and the whole sheet is filled in: its last column is the brightest."}}
 rows = ["01110", "00010", "00110", "00010", "01110"]
 small_three = torch.tensor([[float(dot) for dot in row] for row in rows])
 mechanisms.card(small_three, torch.tensor([[1.0, -1.0], [1.0, -1.0]]))
@@ -128,10 +128,10 @@ plt.show()
 #
 # ### Several channels, several kernels
 #
-# *11 minutes, 8 of them yours.* A colour photograph has three **channels**: red, green, blue. A kernel is as deep as the picture, and the products of all
+# *11 minutes, 8 of them yours.* A colour photograph has three **channels**: red, green and blue. A kernel is as deep as the picture, and the products of all
 # channels go into *one* sum. A layer that looks for several patterns has several kernels, and returns one map for each.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two kernels return two maps, however many channels come in. A kernel has a slice for each channel; the sum of all its products, plus its bias, is one number of its map.", "name": "fig-channels"}, "image": {"alt": "On the left three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, three slices each. From the slices of kernel 1 arrows meet in a sum, plus b, from which map 1 comes; from those of kernel 2 in another sum, from which map 2 comes."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two kernels return two maps, however many channels come in. A kernel has a slice for each channel; the sum of all its products, plus its bias, is one number of its map.", "name": "fig-channels"}, "image": {"alt": "On the left are three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, with three slices each. Arrows from the slices of kernel 1 meet in a sum, plus b, which leads to map 1; arrows from those of kernel 2 meet in another sum, which leads to map 2."}}
 mechanisms.channels()
 plt.show()
 
@@ -147,7 +147,7 @@ plt.show()
 # ```{exercise} Convolution at one position
 # :label: exercise-one-place
 #
-# *8 minutes.* Write {eq}`eq-conv` for one position. Each window in the batch gets one number from each kernel. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
+# *8 minutes.* Write {eq}`eq-conv`: for each window in the batch, return one number from each kernel. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
 # ```
 
 
@@ -163,7 +163,7 @@ at_one_place = check("one_place", at_one_place)
 check.show_reference("one_place")
 
 # %% [markdown]
-# `einsum` reads like the equation: one letter for each axis, and a letter that is missing after the arrow is summed over. Now we fill all six positions of {numref}`fig-one-place`:
+# `einsum` reads like the equation: each axis has a letter, and an axis whose letter is missing after the arrow is summed over. Now we fill all six positions of {numref}`fig-one-place`:
 
 # %%
 for i in range(2):
@@ -176,7 +176,7 @@ for i in range(2):
 # *27 minutes, 18 of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
 # picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding preserves the picture's size, and a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding preserves the picture's size, and a larger stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: the map has three by three. Dilation 2: nine weights with gaps cover the whole picture; the map has one position."}}
 mechanisms.settings()
 plt.show()
 
@@ -187,12 +187,12 @@ plt.show()
 # H_\text{out} = \left\lfloor \frac{H + 2p - d(K-1) - 1}{s} \right\rfloor + 1
 # $$ (eq-size)
 #
-# positions {cite}`dumoulin2016guide`. The kernel covers $d(K-1)+1$ pixels; divide the rest into jumps, and add 1 for the position where it starts.
+# positions {cite}`dumoulin2016guide`. The kernel covers $d(K-1)+1$ pixels; divide the remaining pixels into jumps of $s$, and add 1 for the position where it starts.
 #
 # ```{exercise} The whole convolution
 # :label: exercise-everywhere
 #
-# *18 minutes.* Write the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` will do, but training will then take
+# *18 minutes.* Return the maps of the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` will do, but training will then take
 # minutes. Or let `x.unfold(2, K, stride)` cut windows along axis 2: that axis then counts the positions, and a new axis of length K is added at the end.
 # `F.pad(x, (p, p, p, p))` adds the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
 # ```
@@ -261,7 +261,7 @@ observe("After 200 steps, no weight is off by more than {off:.2f}.", off=off, ho
 #
 # ### A first reader: He initialisation
 #
-# *2 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. This keeps the signal after the ReLU about
+# *2 minutes.* A network's kernels start as random numbers with variance $2/n$, where $n = 9C$ is the number of products in each sum. This keeps the signal after the ReLU about
 # as large as the one that came in {cite}`he2015delving`. From there on, kernels are trained like all other weights.
 
 
@@ -308,7 +308,7 @@ ladder["convolutions"] = trained(lambda maps: maps, 64)
 # %% tags=["evidence"]
 first = dict(zip(("still", "one", "two"), ladder["convolutions"]))
 observe(
-    "Your convolutions read {still:.0%} of the digits in place. After a move by one pixel they read {one:.0%}, and after a move by two, {two:.0%}.",
+    "Your convolutions read {still:.0%} of the digits in place. After a move by one pixel they read {one:.0%}; after a move by two they read {two:.0%}.",
     **first,
     holds=first["still"] > 0.9 and first["one"] < 0.8,
 )
@@ -322,7 +322,7 @@ observe(
 # \operatorname{conv}(S x) = S \operatorname{conv}(x) .
 # $$ (eq-equivariance)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "At stride 1 the map moves with the picture. At stride 2, a move by one pixel gives different numbers. The kernel is 1, −1.", "name": "fig-moves"}, "image": {"alt": "Four rows of eight pixels, each with an arrow to its map. At stride 1: 0 0 1 1 0 0 0 0 gives 0 −1 0 1 0 0 0; moved by one pixel, the same numbers appear one position further right. At stride 2 the unmoved picture gives only zeros; the moved one gives 0 −1 1 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "At stride 1 the map moves with the picture. At stride 2, a one-pixel move changes the map's numbers. The kernel is 1, −1.", "name": "fig-moves"}, "image": {"alt": "Four rows of eight pixels, each with an arrow to its map. At stride 1: 0 0 1 1 0 0 0 0 gives 0 −1 0 1 0 0 0; moved by one pixel, the same numbers appear one position further right. At stride 2 the unmoved picture gives only zeros; the moved one gives 0 −1 1 0."}}
 mechanisms.moved_along(torch.tensor([0.0, 0, 1, 1, 0, 0, 0, 0]), torch.tensor([1.0, -1.0]))
 plt.show()
 
@@ -334,7 +334,7 @@ plt.show()
 #
 # *11 minutes, 8 of them yours.* It matters little whether an edge is one pixel further left. So **max pooling** keeps only the largest number in each window.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling keeps the largest number of each 2 × 2 window. The mean of the whole map forgets every position.", "name": "fig-pooling"}, "image": {"alt": "In the middle a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling keeps the largest number of each 2 × 2 window. The mean of the whole map forgets every position.", "name": "fig-pooling"}, "image": {"alt": "In the middle is a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
 mechanisms.pooled(torch.tensor([[0.0, 2, 1, 0], [1, 0, 0, 3], [0, 0, 5, 1], [1, 0, 2, 2]]))
 plt.show()
 
@@ -342,7 +342,7 @@ plt.show()
 # ```{exercise} Max pooling
 # :label: exercise-max-pooling
 #
-# *8 minutes.* Write max pooling with K × K windows that lie side by side. Leftover rows at the bottom and columns on the right are dropped. Careful: a map may be
+# *8 minutes.* Return the largest number in each K × K window. The windows lie side by side; leftover rows at the bottom and columns on the right are dropped. Careful: a map may be
 # negative everywhere. ([Solution](solutions/01_convolution.ipynb#solution-max-pooling))
 # ```
 
@@ -371,10 +371,10 @@ guess(
     "After a move by one pixel, which reader reads more digits?",
     ["the one with windows of 2 × 2", "the one with the whole map", "both about the same"],
     right="the one with the whole map",
-    because=f"Windows of 2 × 2: {two:.0%}. The whole map: {whole:.0%}.",
+    because=f"With windows of 2 × 2 it reads {two:.0%}; with the whole map it reads {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, in place and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network was trained for 20 epochs, the others for 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, in place and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network was trained for 20 epochs, and the others for 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel, the curve for the whole map is far above the other three."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -383,7 +383,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}, the one with windows of 2 × 2 reads {two:.0%}, and the one without pooling {none:.0%}.",
+    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}, the one with windows of 2 × 2 reads {two:.0%}, and the one without pooling reads {none:.0%}.",
     **{"whole": whole, "two": two, "none": first["one"]},
     holds=whole > max(two, first["one"], ladder["dense"][1]) + 0.1,
 )
@@ -393,13 +393,13 @@ observe(
 #
 # ### How far a unit sees: the receptive field
 #
-# *2 minutes.* After two layers of 3 × 3, a number depends on 5 × 5 pixels: its **receptive field**.
+# *2 minutes.* After two layers of 3 × 3 kernels, a number depends on 5 × 5 pixels: its **receptive field**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of three layers of width 3 adds two steps, so the unit on top sees seven.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top one box; below it three, then five, then a row of pixels, of which seven are coloured and one on each side is not. Below: sees 7."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of the three layers of width 3 adds two pixels to the receptive field, so the unit on top sees seven.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top is one box; below it are three, then five, then a row of pixels, of which seven are coloured and one on each side is not. Below is written: sees 7."}}
 mechanisms.reach()
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine pixels: after that layer, one step is two pixels wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below: sees 9."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine pixels: after that layer, one step is two pixels wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below is written: sees 9."}}
 mechanisms.reach(strides=(1, 2, 1))
 plt.show()
 
@@ -476,23 +476,23 @@ plt.show()
 
 # %% [markdown]
 # What are the refinements in `train_reader`? **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
-# {cite}`smith2018superconvergence`: large steps to find the valley, small ones to reach its floor.
+# {cite}`smith2018superconvergence`: large steps find the valley, and small ones reach its floor.
 
 # %% tags=["training"]
 torch.manual_seed(0)
 reader = Reader()
 history = train_reader(reader, data.train, jittered=True, validation=data.validation, epochs=24)
 
-# %% mystnb={"figure": {"caption": "The loss of your reader falls over 24 epochs, and its accuracy rises.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise to nearly one. At first training is worse than validation."}}
+# %% mystnb={"figure": {"caption": "The loss of your reader falls over 24 epochs, and its accuracy rises.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses in training and validation fall, and the accuracies rise to nearly one. At first, both are worse in training than in validation."}}
 learning_curves(history)
 plt.show()
 assert history.train["loss"][0] > history.validation["loss"][0] > 5 * history.train["loss"][-1]
 
 # %% [markdown]
 # At first the training loss is higher: the training digits are jittered, and the loss is measured while the network is still learning. Now that everything is chosen, we
-# use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
-# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers. Both had jitter, 40 epochs and three seeds, at the best of four learning rates by
-# validation. (Validation and test digits are mostly from different sheets, so compare test only with test.)
+# use the test digits, once. For comparison, a stored experiment trained two networks: a dense one with about as many weights as your reader, and your reader with a
+# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers. Both were trained with jitter for 40 epochs, from three seeds, at whichever of four learning rates was best on
+# the validation set. (Validation and test digits are mostly from different sheets, so compare test only with test.)
 
 # %% tags=["evidence"]
 moved = experiments.load("moved_digits")
@@ -528,7 +528,7 @@ plt.show()
 # You will often read that first layers find edges. Here, [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't find any, but AlexNet's first layer, which learned from a million
 # photographs, does show them {cite}`krizhevsky2012imagenet`. And which digits are still hard?
 
-# %% mystnb={"figure": {"caption": "The eight hardest validation digits, whose labels get the lowest probability: what the network reads, and the label.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's answer and the label above it."}}
+# %% mystnb={"figure": {"caption": "The eight hardest validation digits, whose labels get the lowest probabilities: what the network reads, and the label.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's answer and the label above it."}}
 images, labels = data.validation
 with torch.no_grad():
     odds = reader(images).softmax(1)
@@ -561,7 +561,7 @@ read = sum(one.digit == k for one, k in zip(drawn, said.tolist()))
 observe("Your network reads {read} of the thirty.", read=read, holds=read > 20)
 
 # %% [markdown]
-# How easily is it fooled? For each validation digit that it reads correctly, we change each of the 64 pixels in turn: bright becomes dark, dark becomes bright.
+# How easily is it fooled? For each validation digit that it reads correctly, we change each of the 64 pixels in turn: bright becomes dark, and dark becomes bright.
 
 
 # %%
@@ -592,7 +592,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Changing one pixel can fool the network on {some:.0%} of the digits that it reads correctly, though only {changes:.1%} of all changes do.",
+    "Changing one pixel can fool the network on {some:.0%} of the digits that it reads correctly, though only {changes:.1%} of all changes fool it.",
     some=fooled.any(1).double().mean().item(),
     changes=fooled.double().mean().item(),
     holds=fooled.any(1).double().mean() > 0.2 and fooled.double().mean() < 0.1,
@@ -605,14 +605,14 @@ observe(
 #
 # *3 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? Here are two marks on a line: which comes first?
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The answer is the mark further left: four lines of the task.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The answer is the mark further left: four examples of the task.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
 mechanisms.marks(two_marks(4, length=20, distance=6, seed=2)[0])
 plt.show()
 
 # %% [markdown]
 # Networks of one, two and three layers of width 3 were trained on marks at each distance, with three seeds each. After the convolutions comes a maximum over the whole line.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance between the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after a distance of two, with two layers after four, with three layers after six, where one of three seeds fails."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance between the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after a distance of two, with two layers after four, and with three layers after six, where one of three seeds fails."}}
 order = experiments.load("order")
 apart = order.parameters["distance"]
 found = {n: [order.column("test", layers=n, seed=s) for s in (0, 1, 2)] for n in (1, 2, 3)}
@@ -622,12 +622,12 @@ plt.show()
 assert all(max(run[2 * n :]) < 0.6 for n, runs in found.items() for run in runs)
 
 # %% [markdown]
-# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Marks
+# With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Marks
 # further apart never meet in one unit, and no training changes that. Can't a convolutional network see far, then? It can: with **dilations** that double from layer to
 # layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles, too. (WaveNet's layers are also **causal**: an output
 # sees nothing that comes later.)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With dilations 1, 2 and 4, three layers of width 3 see 15 steps.", "name": "fig-dilations"}, "image": {"alt": "The drawing of the receptive field with gaps that double from layer to layer: one box, three, seven, and fifteen coloured pixels. Below: sees 15."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With dilations 1, 2 and 4, three layers of width 3 see 15 steps.", "name": "fig-dilations"}, "image": {"alt": "The drawing of the receptive field with gaps that double from layer to layer: one box, three, seven, and fifteen coloured pixels. Below is written: sees 15."}}
 mechanisms.reach(dilations=(1, 2, 4))
 plt.show()
 
@@ -635,7 +635,7 @@ plt.show()
 recall = experiments.load("recall")
 far = {doubling: recall.spread("test", doubling=doubling, length=256) for doubling in (True, False)}
 observe(
-    "Eight layers of width 2 name the first of 256 symbols in {doubling:.0%} of all lines if their dilations double. Without dilations they name it in {plain:.0%}, no better than a guess among four.",
+    "Eight layers of width 2 name the first of 256 symbols in {doubling:.0%} of all sequences if their dilations double. Without dilations they name it in {plain:.0%}, which is no better than guessing among four.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=far[True][1] > 0.95 and far[False][2] < 0.31,
@@ -672,10 +672,10 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the move: after a one-pixel move, maps differ by {one:.0g} at stride 1, by up to {two:.1f} at stride 2.",
+    "Yes, if the stride divides the move: after one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
-    scale="a photograph, away from its borders",
+    scale="a photograph moved by one pixel, away from its borders",
 )
 
 # %% [markdown]
@@ -685,12 +685,12 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if it spans the picture, roughly: {whole:.0%} of moved digits are read, {still:.0%} of unmoved; 2 × 2 windows manage {small:.0%}, no pooling {none:.0%}.",
+    "Yes, if it spans the picture, roughly: {whole:.0%} of moved digits and {still:.0%} of unmoved are read. Small windows manage {small:.0%}; no pooling manages {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
     still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
     holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still < whole + 0.12,
     experiment="moved_digits",
-    scale="a move by one pixel, 360 test digits of 8 × 8, no jitter, three seeds, the best of four rates",
+    scale="a move by one pixel, 360 test digits of 8 × 8, small windows of 2 × 2, no jitter, three seeds, the best of four learning rates",
 )
 
 # %% [markdown]
@@ -701,7 +701,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-9",
-    "No: with doubling dilations, eight layers name the first of 256 symbols in {doubling:.0%} of lines. Without dilation, they guess: {plain:.0%}.",
+    "No: with doubling dilations, eight layers name the first of 256 symbols in {doubling:.0%} of sequences. Without dilations, they do no better than guessing: {plain:.0%}.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=lambda doubling, plain: doubling > 0.95 and abs(plain - 0.25) < 0.06,
@@ -760,8 +760,8 @@ check("shuffled_pixels", my_prediction)
 # ```{exercise} Receptive field: how deep must it be?
 # :label: exercise-receptive-field
 #
-# *Core, 10 minutes.* One output should see `length` steps. How many layers of width `kernel_size` and stride 1 do you need, with doubling dilations (1, 2, 4, …) or
-# without any (all 1)? ([Solution](solutions/01_convolution.ipynb#solution-receptive-field))
+# *Core, 10 minutes.* One output should see `length` steps. Return how many layers of width `kernel_size` and stride 1 you need, with doubling dilations (1, 2, 4, …)
+# or without dilation (all 1). ([Solution](solutions/01_convolution.ipynb#solution-receptive-field))
 # ```
 
 
@@ -777,7 +777,7 @@ check("receptive_field", layers_needed)
 # ```{exercise} Predict: is it equivariant?
 # :label: exercise-strided-equivariance
 #
-# *Core, 5 minutes.* Two convolutions of stride 2 follow each other. What is the smallest move of a picture, in pixels, for which the last map moves along exactly?
+# *Core, 5 minutes.* Two convolutions of stride 2 are applied one after the other. What is the smallest move of a picture, in pixels, for which the last map moves along exactly?
 # ([Solution](solutions/01_convolution.ipynb#solution-strided-equivariance))
 # ```
 

@@ -21,7 +21,7 @@
 # - judge a language model by its perplexity.
 #
 # The lesson builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 55 minutes to read and 33 to write the four
-# functions at its heart. The page trains what you wrote, and at the end it guesses the language of any word.
+# functions at its heart. The page trains what you wrote, and at the end your network guesses the language of any word.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -62,7 +62,7 @@ quiz("02_recurrent")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* Which language is *perjantai* from? And *mittwoch*? You can tell, or make a good guess, without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
+# *2 minutes.* Which language is *perjantai* from? And *mittwoch*? You can make a good guess without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
 # Consortium. Words shared by two languages are left out.
 
 # %%
@@ -82,14 +82,14 @@ counted = {"counted letters": count_letters(1)}
 
 # %% tags=["evidence"]
 observe(
-    "Letter counts name the language of {share:.0%} of the validation words. A blind guess gets {blind:.0%}.",
+    "Letter counts name the language of {share:.0%} of the validation words. A blind guess would be correct for {blind:.0%}.",
     share=counted["counted letters"],
     blind=1 / 12,
     holds=0.4 < counted["counted letters"] < 0.65,
 )
 
 # %% [markdown]
-# Better than you might think. But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
+# But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
 # is needed.
 
 # %% [markdown]
@@ -101,20 +101,20 @@ observe(
 #
 # The card is the **state**, a vector of fixed size. The same rule rewrites it at every step: weights are shared again, across time instead of space.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Same letters, same bag, but different states: four numbers, rewritten by one rule at each letter.", "name": "fig-card"}, "image": {"alt": "Two rows, for kuu and uku. In each, four columns of four numbers: first zeros, then the state after each letter, joined by arrows such as reads k. The last column is framed, and differs between the rows. Next to it is the bag, k 1 and u 2 in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Same letters, same bag, but different states: four numbers, rewritten by one rule at each letter.", "name": "fig-card"}, "image": {"alt": "Two rows, for kuu and uku. In each, four columns of four numbers: first zeros, then the state after each letter, joined by arrows with labels such as reads k. The last column is framed, and differs between the rows. Next to it is the bag, which holds k 1 and u 2 in both."}}
 mechanisms.card("kuu", "uku")
 plt.show()
 
 # %% [markdown]
 # A network of this kind is **recurrent**: its state comes back as its own input {cite}`elman1990finding`. We draw it twice: as it is built, and **unrolled**, with one copy per step.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All copies have the same weights: a recurrent layer as it is built (left), and unrolled over three letters.", "name": "fig-unrolled"}, "image": {"alt": "On the left a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, above them y 0, y 1, y 2."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All copies have the same weights: a recurrent layer as it is built (left), and unrolled over three letters.", "name": "fig-unrolled"}, "image": {"alt": "On the left is a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, and above them are y 0, y 1, y 2."}}
 mechanisms.unrolled("kuu")
 plt.show()
 
 # %% [markdown]
-# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth
-# still applies.
+# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its
+# own input.
 
 # %% [markdown]
 # ## Step by step
@@ -130,7 +130,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-rnn)
 #
-# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$: all steps share them. For example, let *k* be 1 and *u* be -0.5, without a bias:
+# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$: all steps share one set. For example, let *k* be 1 and *u* be -0.5, with no bias:
 
 # %%
 W_x = torch.tensor([[1.0], [0.5]])  # (N, D): a state of two numbers, an input of one
@@ -149,7 +149,7 @@ plt.show()
 # ```{exercise} One recurrent step
 # :label: exercise-one-step
 #
-# *4 minutes.* Write {eq}`eq-rnn` for a batch of B sequences.
+# *4 minutes.* Return the new states of {eq}`eq-rnn` for a batch.
 # ([Solution](solutions/02_recurrent.ipynb#solution-one-step))
 # ```
 
@@ -203,8 +203,8 @@ for name, order in {"kuu": [0, 1, 2], "uku": [1, 0, 2]}.items():
 #
 # *3 minutes.* A letter is a number in a vocabulary, not a vector. So each letter gets a row in a table, an **embedding**, which is learned like all other weights.
 #
-# Words differ in length, but a batch is a rectangle, so short words are filled up with **padding**. No state depends on what comes later, so padding at the end does no harm if we take the state after the word's *last letter*, not
-# the last column.
+# Words differ in length, but a batch is a rectangle, so short words are filled up with **padding**. No state depends on what comes later, so padding at the end does no harm if we take the state after the word's
+# *last letter*.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A word's state is taken after its last letter (framed), not after the padding (hatched).", "name": "fig-padding"}, "image": {"alt": "Three rows of nine cells: perjantai fills its row, mai and mittwoch are followed by hatched cells. The last letter of each word is framed. On the right are the lengths 9, 3 and 8."}}
 mechanisms.padded(["perjantai", "mai", "mittwoch"])
@@ -271,7 +271,7 @@ observe(
 # \end{aligned}
 # $$ (eq-bptt)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A state gets two gradients: one from its own step's loss, one from the next step.", "name": "fig-two-arrows"}, "image": {"alt": "Three states h 0, h 1, h 2 in a row, each with a letter of kuu below and a loss above. Thin arrows lead from letter to state, from state to loss and from state to state, labelled W h. Thick arrows lead back: from each loss down to its state, labelled W y transposed times the loss's gradient; from state to state to the left, labelled W h transposed delta; and from state to letter, labelled delta."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A state gets two gradients: one from its own step's loss, and one from the next step.", "name": "fig-two-arrows"}, "image": {"alt": "Three states h 0, h 1, h 2 in a row, each with a letter of kuu below and a loss above. Thin arrows lead from letter to state, from state to loss and from state to state, labelled W h. Thick arrows lead back: from each loss down to its state, labelled W y transposed times the loss's gradient; from state to state to the left, labelled W h transposed delta; and from state to letter, labelled delta."}}
 mechanisms.both_arrows("kuu")
 plt.show()
 
@@ -285,7 +285,7 @@ delta_1 = (1 - h_1**2) * h_1
 delta_0 = (1 - h_0**2) * 0.5 * delta_1  # no loss of its own: only the next step's part
 print(f"delta_1 = {delta_1:.2f}, delta_0 = {delta_0:.2f}, ratio {delta_0 / delta_1:.2f}")
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step back, only a fifth of the gradient is left: two steps in numbers, forwards (thin) and backwards (thick).", "name": "fig-two-steps"}, "image": {"alt": "Two states in a row, 0.76 and 0.36, joined by an arrow, times 0.5; below them the inputs 1 and 0, above the second the loss 0.07. Thick arrows lead back: from the loss to the second state, which has delta 1 = 0.32, and from there to the first, which has delta 0 = 0.07."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step back, only a fifth of the gradient is left: two steps in numbers, forwards (thin) and backwards (thick).", "name": "fig-two-steps"}, "image": {"alt": "Two states in a row, 0.76 and 0.36, joined by an arrow marked times 0.5; below them are the inputs 1 and 0, and above the second is the loss, 0.07. Thick arrows lead back: from the loss to the second state, which has delta 1 = 0.32, and from there to the first, which has delta 0 = 0.07."}}
 mechanisms.back_in_numbers((1.0, 0.0), 0.5)
 plt.show()
 
@@ -299,7 +299,7 @@ plt.show()
 # ```{exercise} Backpropagation through time
 # :label: exercise-backpropagation-through-time
 #
-# *12 minutes.* Write {eq}`eq-bptt` and {eq}`eq-bptt-weights` for a batch, without autograd, from the last step to the first. `grad_h` holds the gradient that each step's own output sends back to its state. `states` begins with $h_{-1}$, so $h_t$ is `states[:, t + 1]`. A state is a row here, so $W_h^\top \delta$ becomes `delta @ W_h`.
+# *12 minutes.* For a batch, return the deltas of {eq}`eq-bptt` and the gradient of {eq}`eq-bptt-weights`, without autograd, from the last step to the first. `grad_h` holds the gradient that each step's own output sends back to its state. `states` begins with $h_{-1}$, so $h_t$ is `states[:, t + 1]`. A state is a row here, so $W_h^\top \delta$ becomes `delta @ W_h`.
 # ([Solution](solutions/02_recurrent.ipynb#solution-backpropagation-through-time))
 # ```
 
@@ -320,7 +320,7 @@ check.show_reference("backpropagation_through_time")
 
 
 # %% [markdown]
-# From here on autograd no longer looks inside the loop: we tell PyTorch that your function is its backward pass.
+# From here on, your function is the backward pass: autograd no longer looks inside the loop.
 
 
 # %%
@@ -357,7 +357,7 @@ class ByHand(torch.autograd.Function):
 # ```{exercise} Gradient clipping
 # :label: exercise-gradient-clipping
 #
-# *10 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: $\lVert g \rVert$ is the length of all their gradients together. Beware of a gradient that is zero.
+# *10 minutes.* Return the gradients of several weight tensors, clipped as in {eq}`eq-clip`: $\lVert g \rVert$ is the length of all gradients together. Beware of a gradient that is zero.
 # ([Solution](solutions/02_recurrent.ipynb#solution-gradient-clipping))
 # ```
 
@@ -394,7 +394,7 @@ def try_rates(clipping):
 # %% tags=["training"]
 descents = {"clipped": try_rates(partial(clip, max_norm=1.0)), "not clipped": try_rates(None)}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "At the highest rate, clipping to length 1 helps: validation accuracy after three epochs of plain gradient descent (two seeds: mean and range).", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 4 the curve without clipping is far below the other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "At the highest learning rate, clipping to length 1 helps: validation accuracy after three epochs of plain gradient descent (two seeds: mean and range).", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, from 0.5 to 4. Up to 1 they lie together near 60 percent. At 4 the curve without clipping is far below the other."}}
 lines = {told: (rates, shares) for told, shares in descents.items()}
 curves(lines, "learning rate", "validation accuracy")
 plt.show()
@@ -403,7 +403,7 @@ plt.show()
 means = [shares.mean(dim=0) for shares in descents.values()]  # by rate
 (clipped, bare), (best, best_bare) = ([m[-1] for m in means], [m.max() for m in means])
 observe(
-    "At a learning rate of 4, the accuracy is {clipped:.0%} with clipping and {bare:.0%} without. At the best rate for each, it is {best:.0%} and {best_bare:.0%}.",
+    "At a learning rate of 4, the accuracy is {clipped:.0%} with clipping and {bare:.0%} without. At the best learning rate for each, it is {best:.0%} with and {best_bare:.0%} without.",
     clipped=clipped,
     bare=bare,
     best=best,
@@ -412,7 +412,7 @@ observe(
 )
 
 # %% [markdown]
-# So at a suitable rate, this reader doesn't need clipping. Clipping buys safety at [higher rates](deeper/02_recurrent.ipynb#deeper-clipping), but can't help a gradient that has vanished.
+# So at a suitable learning rate, this reader doesn't need clipping. Clipping buys safety at [higher learning rates](deeper/02_recurrent.ipynb#deeper-clipping), but can't help a gradient that has vanished.
 
 # %% [markdown]
 # ## Is it right?
@@ -437,7 +437,7 @@ print("states agree with nn.RNN and the book's layer, gradients with autograd, t
 # %% [markdown]
 # ## Train it
 #
-# *3 minutes.* Now everything is yours: step, loop, backward pass, clipping. We train three readers and keep the one with the best validation accuracy. The bag gets
+# *3 minutes.* Now everything is yours: step, loop, backward pass and clipping. We train three readers and keep the one with the best validation accuracy. The bag gets
 # help: it may also count pairs and triples of letters
 # {cite}`cavnar1994gram`.
 
@@ -456,13 +456,13 @@ reader = readers[named.index(max(named))].eval()
 
 # %% tags=["view"]
 guess(
-    "Which one names the language of the most words?",
+    "Which method names the language of the most words?",
     ["counted letters", "counted letters, pairs and triples", "the network"],
     right="counted letters, pairs and triples",
     because=f"They name {counted['and triples']:.0%} correctly; your networks name {min(named):.0%} to {max(named):.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Counting pairs and triples beats the network: validation accuracy (network: mean and range of three seeds).", "name": "fig-languages"}, "image": {"alt": "Four bars: counted letters, about 53 percent; and pairs, about 73; and triples, about 75; your network, about 69."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Counting pairs and triples beats the network: validation accuracy (network: mean and range of three seeds).", "name": "fig-languages"}, "image": {"alt": "Four bars. Counting letters reaches about 53 percent, counting pairs as well reaches 73, and counting triples, too, reaches 75. Your network reaches about 69."}}
 shares = counted | {"your network": named}
 bars({name: 100 * torch.tensor(share) for name, share in shares.items()}, "validation accuracy (%)")
 plt.show()
@@ -493,7 +493,7 @@ related = [NAMES.index(name) for name in ("French", "Italian", "Portuguese", "Sp
 missed = confused - confused.diag().diag()
 family = (missed[related][:, related].sum() / missed[related].sum()).item()
 observe(
-    "Your reader names the language of {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three; by chance, {blind:.0%} would be.",
+    "Your reader names the language of {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers name one of the other three; by chance, {blind:.0%} would.",
     share=tested,
     family=family,
     blind=3 / 11,
@@ -503,17 +503,17 @@ observe(
 # %% [markdown]
 # ### Four kinds of recurrent networks
 #
-# Reading a word and answering once is one of four ways to use a recurrence {cite}`karpathy2015unreasonable`. The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds).
+# Reading a word and answering once is one of four ways to use a recurrence {cite}`karpathy2015unreasonable`. The deeper page trains [a network for each](deeper/02_recurrent.ipynb#deeper-kinds).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence: inputs (below), states, outputs (above).", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence, with inputs (below), states and outputs (above).", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one has three inputs and one output at the end: a word to its language. One to many has one input at the beginning and three outputs: a picture to its name. Many to many, in step, has three inputs and three outputs: letters to the next letters. First read, then write has two inputs, then two outputs: 307 to three hundred seven."}}
 mechanisms.kinds()
 plt.show()
 
 # %% [markdown]
 # ## Look inside
 #
-# *11 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then multiply $W_h$ by a factor, and watch the gradient on
-# its way from the last letter to the first. Try it
+# *11 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then multiply $W_h$ by a factor, and watch the gradient
+# on its way back to the first letter. Try it
 # without the tanh, too.
 
 # %% tags=["view"]
@@ -534,13 +534,13 @@ reading(network, LETTERS.symbols, NAMES, word="perjantai")
 #
 # The norm $\lVert W_h \rVert$ is the largest factor by which $W_h$ can stretch a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, as in a game of whispers:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Factors just below or above 1 soon lead far away from it: a message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Times 0.8: from 1 down to 0.17. Times 1: always 1. Times 1.25: from 1 up to 5.96."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Factors just below or above 1 soon lead far away from it: a message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Multiplied by 0.8, they fall from 1 to 0.17; multiplied by 1, they stay at 1; multiplied by 1.25, they rise from 1 to 5.96."}}
 mechanisms.passed_on((0.8, 1.0, 1.25))
 plt.show()
 
 # %% [markdown]
-# Above 1, you will often read, it **explodes**. But does a network behave like a single number? We take random matrices $W_h$ for 64 units, scaled to a chosen
-# **spectral radius**: the magnitude of the largest eigenvalue, the factor by which a linear
+# Above 1, you will often read, the gradient **explodes**. But does a network behave like a single number? We take random matrices $W_h$ for 64 units, scaled to a chosen
+# **spectral radius**: the magnitude of the largest eigenvalue, and so the factor by which a linear
 # recurrence grows per step in the long run.
 
 # %%
@@ -559,7 +559,7 @@ guess(
     because=f"{left[False][1.05]:.0e} of it is left. Without the tanh and the inputs, it becomes {left[True][1.05]:.0f} times as large.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a tanh and inputs (right), gradients vanish even at a spectral radius of 1.05; in a linear recurrence (left) they grow. Means and ranges of five random networks.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a tanh and inputs (right), gradients vanish even at a spectral radius of 1.05; in a linear recurrence (left) they grow. Means and ranges of five random networks.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, and that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True)
 for ax, (linear, paths) in zip(axes, arriving.items()):
     lines = {str(r): (range(101), logs) for r, logs in paths.items()}
@@ -571,7 +571,7 @@ plt.show()
 # So the rule holds for single numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (Gradients
 # [can still explode](deeper/02_recurrent.ipynb#deeper-growth).)
 #
-# And your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
+# And your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last letter.
 
 # %%
 ending, spoken = endings(12)  # ids (n, 12), languages (n,)
@@ -606,7 +606,7 @@ radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in rea
 norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 began = max(torch.linalg.eigvals(model.W_h).abs().max().item() for model in fresh)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size at each letter, relative to that at the last (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. The untrained one falls to about a thousandth, the trained one to about a tenth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size at each letter, relative to its size at the last (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. The untrained one falls to about a thousandth, and the trained one to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
 curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()
@@ -628,14 +628,14 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here, which runs in the page, is a plain recurrent
-# network like yours, but with three times as many units and about twice as many words to
-# learn from, and in training it had to answer after *every* letter.
+# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The one that runs in the page is a plain recurrent
+# network like yours, but it has three times as many units, learned from about twice as
+# many words, and during training had to answer after *every* letter.
 
 # %% tags=["evidence"]
 shown = experiments.load("language_page").select(seed=0)[0]
 observe(
-    "Tell them first: it names the language of {stored:.0%} of unseen words; yours names {share:.0%}.",
+    "It names the language of {stored:.0%} of unseen words; yours manages {share:.0%}.",
     stored=shown["test in int8"],
     share=tested,
     holds=shown["test in int8"] > 0.7,
@@ -645,7 +645,7 @@ observe(
 which_language("languages", word="pazartesi")
 
 # %% [markdown]
-# Add letters one at a time, and watch the network change its mind. Which letter decides? It was trained only on words from the names of months, countries, currencies and cities,
+# Which letter decides? Add letters one at a time, and watch the network change its mind. It has seen only words from names of months, countries, currencies and cities,
 # so a greeting or a surname is a hard test. In JupyterLab, ask your own
 # reader, too:
 
@@ -662,7 +662,7 @@ print(language_of("perjantai"))
 # %% [markdown]
 # ## Where it breaks
 #
-# *7 minutes.* Now turn the task around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
+# *7 minutes.* Now turn the task around: name a language, and let the network invent a word. This is the third kind in {numref}`fig-kinds`: after each letter,
 # predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives
 # each letter $i_t$ a probability, and is judged by its **perplexity** on unseen words:
 #
@@ -683,7 +683,7 @@ writer = writers[nats.index(min(nats))]
 
 # %% tags=["evidence"]
 observe(
-    "Out of {all} characters, the best of three writers wavers as if there were {low:.1f}, the worst as if there were {high:.1f}.",
+    "The three writers' perplexities lie between {low:.1f} and {high:.1f}; that of a blind guess is {all}.",
     all=len(LETTERS),
     low=min(wavering),
     high=max(wavering),
@@ -691,7 +691,7 @@ observe(
 )
 
 # %% [markdown]
-# To write, **sample** a letter from the model's probabilities, feed it back in, and sample the next. A model that reads its own output is **autoregressive**. A **temperature** divides the logits first: below 1, likely letters become
+# To write, **sample** a letter from the model's probabilities, feed it back in, and sample the next. A model that reads its own output is **autoregressive**. A **temperature** divides the logits first: one below 1 makes likely letters
 # likelier.
 
 
@@ -713,7 +713,7 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# All three rows used the same random draws, so where a column's words are alike, the language made hardly any difference. Does the reader recognise the language that we asked for?
+# All rows used the same random draws, so where a column's words are alike, the language made hardly any difference. Does the reader recognise the language we asked for?
 
 # %%
 asked = torch.arange(len(NAMES)).repeat_interleave(40)
@@ -722,7 +722,7 @@ agrees = accuracy(reader(*pad(own)).detach(), asked)
 
 # %% tags=["evidence"]
 observe(
-    "It recognises the language of {agrees:.0%} of 480 invented words. A blind guess would get {blind:.0%}.",
+    "It recognises the language of {agrees:.0%} of 480 invented words. A blind guess would be correct for {blind:.0%}.",
     agrees=agrees,
     blind=1 / len(NAMES),
     holds=agrees < 0.35,
@@ -784,7 +784,7 @@ ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 
 # %% [markdown]
-# They *can* remember: with short sequences among the long ones, all three recall the first of 400 symbols. But with long ones alone, the gradient gives
+# They *can* remember: with short sequences among the long ones, all three networks recall the first of 400 symbols. But with long ones alone, the gradient gives
 # hardly any hint: among 50 symbols, the first gets [less than a billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is a matter of luck. So the
 # memory is innocent; the trouble is in the learning.
 
@@ -798,12 +798,12 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "rnn-2",
-    "Yes, if linear: over 100 steps, a radius of 0.85 multiplies gradients by {low:.0e}, and 1.05 by {high:.0f}; with tanh and inputs, 1.05 by {bent:.0e}.",
+    "Yes, if the recurrence is linear: a radius of 0.85 multiplies gradients by {low:.0e}, and one of 1.05 by {high:.0f}. With tanh, 1.05 leaves {bent:.0e}.",
     low=left[True][0.85],
     high=left[True][1.05],
     bent=left[False][1.05],
     holds=lambda low, high, bent: low < 1e-5 and high > 10 and bent < 1e-12,
-    scale="random networks of 64 units with these spectral radii, inputs of variance 1, five seeds",
+    scale="100 steps, random networks of 64 units with these radii, five seeds; with tanh, inputs of variance 1",
 )
 
 # %% [markdown]
@@ -813,12 +813,12 @@ claim(
 tight = 0.95 * torch.linalg.qr(random_matrix(1.0, 0)).Q  # it stretches all vectors alike
 claim(
     "rnn-3",
-    "Yes, if below 1: 0.95 leaves {tight:.0e} after 100 steps. Above 1, no: trained readers (norm {norm:.1f} or more) keep {after:.0%} over eleven letters.",
+    "Yes, if the norm is below 1: one of 0.95 leaves {tight:.0e} of the gradient. Above 1, no: readers (norm {norm:.1f} or more) keep {after:.0%}.",
     tight=10 ** sizes_of_products(tight, noise(100, 1.0, 0))[-1],
     norm=norm,
     after=after,
     holds=lambda tight, norm, after: tight < 0.01 and norm > 2 and after < 0.5,
-    scale="a random network of 64 units with tanh and inputs; three trained readers of 64 units",
+    scale="100 steps, a random network with tanh and inputs; eleven letters, three trained readers; 64 units each",
 )
 
 # %% [markdown]
@@ -837,7 +837,7 @@ alone = {
 # %% tags=["evidence"]
 claim(
     "rnn-4",
-    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without them, {twenty} of 3 managed 20 symbols, {fifty} managed 50.",
+    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without them, {twenty} managed 20 symbols, and {fifty} managed 50.",
     mixed=learned["shorter ones, too", 400],
     fifty=alone[50],
     twenty=alone[20],
@@ -868,7 +868,7 @@ check("recurrent_parameters", my_count)
 # ```{exercise} Predict: half sure, half lost
 # :label: exercise-mean-surprise
 #
-# *Warm-up, 5 minutes.* In a long text, a model gave the correct character a probability of 1/2 at every other step, and of 1/8 at the steps in between. What is its perplexity? Answer before you use {eq}`eq-perplexity`.
+# *Warm-up, 5 minutes.* In a long text, a model gave the correct character a probability of 1/2 at every other step, and one of 1/8 at the steps in between. What is its perplexity? Answer before you use {eq}`eq-perplexity`.
 # ([Solution](solutions/02_recurrent.ipynb#solution-mean-surprise))
 # ```
 
@@ -881,7 +881,7 @@ check("mean_surprise", my_perplexity)
 # ```{exercise} Predict: out of reach
 # :label: exercise-vanishing-gradient
 #
-# *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. After how many steps does {eq}`eq-jacobians` guarantee that less than a thousandth of a gradient arrives? Give the smallest number.
+# *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. What is the smallest number of steps after which {eq}`eq-jacobians` guarantees that less than a thousandth of a gradient arrives?
 # ([Solution](solutions/02_recurrent.ipynb#solution-vanishing-gradient))
 # ```
 
@@ -894,13 +894,13 @@ check("vanishing_gradient", my_steps)
 # ```{exercise} Bidirectional network: the last states
 # :label: exercise-bidirectional-states
 #
-# *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer from left to right, another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the
-# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's final state. The outputs at the
+# *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer reads from left to right, and another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the
+# forward layer, and the second half is that of the backward layer. To classify a sentence, return each layer's final state. The outputs at the
 # padding, on the right, may be anything.
 # ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One layer reads forwards, the other backwards, so the layer above them sees past and future.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One layer reads forwards and the other backwards, so the layer above them sees past and future.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
 mechanisms.directions("kuu")
 plt.show()
 

@@ -19,8 +19,8 @@
 # - tell the conventions of LSTMs and GRUs apart before you load weights,
 # - count a layer's weights, and work out how much one state can hold.
 #
-# Today builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. It takes 55 minutes to read and 32 to write
-# the four functions at its heart. The page trains what you wrote, and at the end it continues your sentence.
+# The lesson builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, and perplexity. It takes 55 minutes to read and 32 to write
+# the four functions at its heart. The page trains what you wrote, and at the end your LSTM continues your sentence.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -77,7 +77,7 @@ _, right = train_recall(forgetful, 50, rounds=1, seed=0)
 fixed = experiments.load("recall_fixed")
 learned = seeds_that_learn(fixed.rows)
 lucky = learned["RNN"][50]
-said = "The RNN names {right:.0%} of the first symbols correctly; a blind guess gets 25%. With twelve times as many steps, {lucky} of 3 networks learned the task."
+said = "The RNN names {right:.0%} of the first symbols correctly; blind guesses would name 25%. With twelve times as many steps, {lucky} of 3 networks learned the task."
 observe(said, right=right, lucky=lucky, holds=abs(right - 0.25) < 0.1 and lucky < 2)
 
 # %% [markdown]
@@ -95,7 +95,7 @@ guess(
     because=f"Only {left_of_50:.0e} of it is left (geometric mean of four draws).",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. Logarithmic axis; the band spans four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. The axis is logarithmic; the band spans four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
 curves({"RNN": (range(100), plain)}, "steps back", "gradient that is left", logy=True)
 plt.show()
 
@@ -115,7 +115,7 @@ assert left_of_50 < 1e-6
 # - the **input gate** $i$, at the ramp, decides how much may join,
 # - the **output gate** $o$, at the exit, decides how much the world gets to see.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In the RNN (above), a matrix and a tanh separate two states. On the LSTM's road (below), there is only one multiplication and one addition per step.", "name": "fig-road"}, "image": {"alt": "Above, four states h joined by arrows, and between any two of them a box: W, tanh. Below, a thick road through three steps. Each step puts a multiplication sign on it, with the gate f below, then a plus sign with the gate i below, then an arrow leads down through the gate o to h; after that the road is called c1, c2, c3."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In the RNN (above), a matrix and a tanh separate two states. The LSTM's road (below) has only one multiplication and one addition per step.", "name": "fig-road"}, "image": {"alt": "Above are four states h joined by arrows, and between any two of them is a box: W, tanh. Below is a thick road through three steps. Each step puts a multiplication sign on it, with the gate f below, then a plus sign with the gate i below, then an arrow leads down through the gate o to h; after that the road is called c1, c2, c3."}}
 mechanisms.road()
 plt.show()
 
@@ -143,7 +143,7 @@ plt.show()
 #
 # The **logistic function** $\sigma$, or sigmoid, turns any number $a$ into one between 0 and 1, and $\odot$ multiplies unit by unit.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An open gate keeps the old value, a shut one takes the new: three units with $z$ at 1, 0.5 and 0. The thicker the arrow, the more comes through.", "name": "fig-valve"}, "image": {"alt": "Three units. In the first, z is 1: old 2 goes through a thick arrow to the mixture 2, and new 0.3 through a dashed one. In the second, z is 0.5: old minus 1 and new 0.6 come through arrows of the same width and make minus 0.2. In the third, z is 0: old 0.5 comes through a dashed arrow, new minus 0.8 through a thick one, and the mixture is minus 0.8."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An open gate keeps the old value, and a shut one takes the new: three units with $z$ at 1, 0.5 and 0. The thicker the arrow, the more comes through.", "name": "fig-valve"}, "image": {"alt": "Three units. In the first, z is 1: old 2 goes through a thick arrow to the mixture 2, and new 0.3 through a dashed one. In the second, z is 0.5: old minus 1 and new 0.6 come through arrows of the same width and make minus 0.2. In the third, z is 0: old 0.5 comes through a dashed arrow, new minus 0.8 through a thick one, and the mixture is minus 0.8."}}
 z, old, new = torch.tensor([[1.0, 0.5, 0.0], [2.0, -1.0, 0.5], [0.3, 0.6, -0.8]])
 mechanisms.valve(z, old, new)
 plt.show()
@@ -154,7 +154,7 @@ plt.show()
 # ```{exercise} A gate
 # :label: exercise-mixture
 #
-# *6 minutes.* Write {eq}`eq-mix`. You get $a$, not $z$.
+# *6 minutes.* Return the mixture of {eq}`eq-mix`. You are given $a$, not $z$.
 # ([Solution](solutions/03_gates.ipynb#solution-mixture))
 # ```
 
@@ -171,9 +171,9 @@ mix = check("mixture", mix)
 check.show_reference("mixture")
 
 # %% [markdown]
-# What is such a gate good for? {numref}`fig-carried` reads six symbols twice. A plain state changes at each of them. A cell with two gates writes once, and then carries `b` along unchanged.
+# What is such a gate good for? In {numref}`fig-carried`, two networks read the same six symbols. A plain state changes at each symbol. A cell with two gates writes once, and then carries `b` along unchanged.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A plain state (above) is rewritten at each symbol of *b a d c a c*. A cell (below) keeps what *b* wrote, because its input gate opens for *b* alone and its forget gate then stays open.", "name": "fig-carried"}, "image": {"alt": "Above, a row of six cells for b, a, d, c, a, c: the state is 0.76, then 0.06, 0.56, minus 0.35, minus 0.54, minus 0.77. Below, the input gate is 1, then five times 0; the forget gate is five times 1; the cell is 0.76 at all six symbols, under a thick arrow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A plain state (above) is rewritten at each symbol of *b a d c a c*. A cell (below) keeps what *b* wrote, because its input gate opens for *b* alone and its forget gate then stays open.", "name": "fig-carried"}, "image": {"alt": "Above is a row of six cells for b, a, d, c, a, c: the state is 0.76, then 0.06, 0.56, minus 0.35, minus 0.54, minus 0.77. Below, the input gate is 1, then five times 0; the forget gate is five times 1; the cell is 0.76 at all six symbols, under a thick arrow."}}
 added = torch.tensor([1.0, -0.4, 0.6, -0.7, -0.4, -0.7])
 mechanisms.carried("badcac", added, w=0.6)
 plt.show()
@@ -220,7 +220,7 @@ b = {"i": 0.0, "f": 0.5, "g": 0.0, "o": 0.0}
 inside = {name: w_x[name] * x + w_h[name] * h + b[name] for name in "ifgo"}
 inside
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is almost fully open, so the cell keeps most of its 2, while the input gate lets in a little: one step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is almost fully open, so the cell keeps most of its 2, while the input gate lets in a little: one step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road leads from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
 squash = {"g": math.tanh}
 values = {name: squash.get(name, lambda a: 1 / (1 + math.exp(-a)))(inside[name]) for name in "ifgo"}
 mechanisms.lstm(c, values)
@@ -331,7 +331,7 @@ direct_path = check("direct_path", direct_path)
 check.show_reference("direct_path")
 
 # %% [markdown]
-# A gate that stays at $f$ leaves a share of $f^T$ after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
+# A gate that stays at $f$ leaves a share of $f^T$ of the gradient after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
 #
 # $$
 # \begin{aligned}
@@ -354,18 +354,18 @@ plt.show()
 stays = torch.tensor([*biases.values()]).sigmoid().expand(1, 50, 3).double()
 on_the_road = direct_path(stays)[0].flip(0)  # (51, 3), by distance
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 50 saves the gradient over 50 steps: the share left on the direct path if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus fifteen at 50 steps; for a bias of 1 to below ten to the minus six; the one for a bias of log 50 is nearly flat and ends above a third."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 50 saves the gradient over 50 steps: the share left on the direct path if the forget gate stays where its bias puts it. The axis is logarithmic.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis. The one for a bias of 0 falls steeply, to below ten to the minus fifteen at 50 steps; the one for a bias of 1 falls to below ten to the minus six; the one for a bias of log 50 is nearly flat and ends above a third."}}
 lines = {name: (range(51), on_the_road[:, k]) for k, name in enumerate(biases)}
 curves(lines, "steps back", "gradient that is left", logy=True)
 plt.show()
 
 # %% tags=["evidence"]
 keeping, usual, half = on_the_road[50].tolist()
-said = "After 50 steps, a bias of log 50 leaves {keeping:.2f} of the gradient, a bias of 1 {usual:.0e}, and a bias of 0 {half:.0e}."
+said = "After 50 steps, a bias of log 50 leaves {keeping:.2f} of the gradient. A bias of 1 leaves {usual:.0e}, and a bias of 0 leaves {half:.0e}."
 observe(said, keeping=keeping, usual=usual, half=half, holds=keeping > 1 / 3 and usual < 1e-6)
 
 # %% [markdown]
-# And the second path? We follow both with autograd in an untrained layer, then cut the second one off and compare.
+# And the second path? We follow both paths with autograd in an untrained layer, then cut the second one off and compare.
 
 # %% tags=["evidence"]
 one, many = (beside_the_road(steps) for steps in (1, 20))  # three seeds each
@@ -404,29 +404,29 @@ observe(said, steps=steps, right=right, holds=right > 0.9)
 # \end{aligned}
 # $$ (eq-gru)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and outputs a part of it; the GRU (right) carries the state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and outputs a part of it; the GRU (right) carries the state itself.", "name": "fig-side-by-side"}, "image": {"alt": "On the left is the LSTM: a thick road leads from c at t minus 1 to c_t, with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit leads through tanh and a multiplication with o to h_t. On the right is the GRU: a thick road leads from h at t minus 1 to h_t, with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
 mechanisms.side_by_side()
 plt.show()
 
 # %% [markdown]
-# The **update gate** $z$ decides how much is kept. The two shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
+# The **update gate** $z$ decides how much is kept. The shares of old and new sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
 # as if it had read nothing.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: z = r = 0, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates give three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: z = r = 0, so the candidate has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
 state, from_input = torch.tensor([0.8, -0.4]), torch.tensor([0.3, 0.3])
 exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # W_hn: each unit looks at the other
 mechanisms.updates_and_resets(state, from_input, exchange)
 plt.show()
 
 # %% [markdown]
-# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers swap $z$ and $1 - z$, which is only a
+# Beware of conventions. Ours are the library's: $z = 1$ keeps the old state, and $r$ acts after the product with $W_{hn}$. Some papers swap $z$ and $1 - z$, which is only a
 # matter of names. But the 2014 paper resets *before* the product, and
 # [that is a different function](deeper/03_gates.ipynb#gates-resets).
 #
 # ```{exercise} The GRU's step
 # :label: exercise-gru
 #
-# *8 minutes.* Write {eq}`eq-gru`. The blocks are stacked in the order r, z, n. `b` holds $b_r$, $b_z$ and $b_n$, and `b_hn` is separate. Use your `mix`.
+# *8 minutes.* Write {eq}`eq-gru`, and return the new $h$. The blocks are stacked in the order r, z, n. `b` holds $b_r$, $b_z$ and $b_n$, and `b_hn` is separate. Use your `mix`.
 # ([Solution](solutions/03_gates.ipynb#solution-gru))
 # ```
 
@@ -501,10 +501,10 @@ print("your LSTM and GRU agree with the library's and the book's, to ten digits"
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means that the bias of the LSTM's forget gate, or
+# *4 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, with three seeds each, for at most 600 steps. *Keeping* means that the bias of the LSTM's forget gate, or
 # of the GRU's update gate, starts at $\log T$.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: how many of three networks name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: how many of three networks name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, with the number of networks that learn 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
 names = {"rows": list(learned), "columns": [f"{n} steps" for n in learned["RNN"]]}
 names |= {"xlabel": "", "ylabel": "", "value_label": "seeds of 3"}
 heat_map(torch.tensor([[*of.values()] for of in learned.values()]), annotate=True, **names)
@@ -526,11 +526,11 @@ guess(
     "Three LSTMs with a bias of 1 train on sequences of up to 1,024 symbols, short ones among them. How many recall the first of 1,024?",
     ["none", "some", "all"],
     right=("none", "some", "some", "all")[mixed],
-    because=f"{mixed} of 3: short sequences pave the way.",
+    because=f"{mixed} of 3 do: short sequences pave the way.",
 )
 
 # %% [markdown]
-# Mixing in short sequences teaches [the plain RNN](deeper/03_gates.ipynb#gates-mixed), too. As yesterday, the trouble lies in the learning.
+# Mixing in short sequences helps [the plain RNN](deeper/03_gates.ipynb#gates-mixed), too. As yesterday, the trouble lies in the learning.
 #
 # Now for something to read: the docstrings of a library, character by character. Your LSTM goes through the training text twice.
 
@@ -565,14 +565,14 @@ history = train_characters(Streaming(writer), text, validation, **how)
 nats = evaluate(Streaming(writer), stream(test, 16, len(test)), nn.CrossEntropyLoss())["loss"]
 counts = torch.bincount(text, minlength=len(VOCABULARY)) + 1
 alone = math.exp(-(counts / counts.sum()).log()[test].mean())
-said = "Its perplexity on the test text is {found:.1f}. A model that knows only how frequent each character is has a perplexity of {alone:.1f}."
+said = "Its perplexity on the test text is {found:.1f}. A model that knows only the frequency of each character has a perplexity of {alone:.1f}."
 found_by_yours = math.exp(nats)
 observe(said, found=found_by_yours, alone=alone, holds=found_by_yours < 6 and alone > 15)
 
 # %% [markdown]
 # LSTM, GRU or RNN: which is best? {numref}`fig-rates` holds a warning. It compares three kinds of layers with equal numbers of parameters, at five learning rates.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Which layer is best depends on the learning rate: perplexity on the validation text after three passes. Means and ranges of three seeds, cut off above 50.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 the LSTM's is the highest, near 10, and the others lie near 7. The RNN's and the GRU's are lowest at 0.01, near 6 and 5.5, and higher at higher rates, where single seeds leave the picture. The LSTM's falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Which layer is best depends on the learning rate: perplexity on the validation text after three passes. Means and ranges of three seeds, cut off above 50.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 the LSTM's is the highest, near 10, and the others lie near 7. The RNN's and the GRU's are lowest at 0.01, near 6 and 5.5, and higher at higher learning rates, where single seeds leave the picture. The LSTM's falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
 rates = experiments.load("learning_rates")
 grid, found = rates.parameters["learning_rate"], perplexities(rates.rows)  # (seeds, rates) each
 lines = {kind: (grid, of) for kind, of in found.items()}
@@ -586,14 +586,14 @@ plt.show()
 # %% tags=["evidence"]
 least = {kind: of.mean(dim=0).min().item() for kind, of in found.items()}
 slow = {f"{kind}_slow": of[:, 0].mean().item() for kind, of in found.items()}
-said = "At a learning rate of 0.003, the LSTM's perplexity is {LSTM_slow:.1f}, the GRU's {GRU_slow:.1f} and the RNN's {RNN_slow:.1f}. At their best rates, the LSTM reaches {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
+said = "At a learning rate of 0.003, the LSTM's perplexity is {LSTM_slow:.1f}, the GRU's is {GRU_slow:.1f}, and the RNN's is {RNN_slow:.1f}. At their best learning rates, the LSTM reaches {LSTM:.1f}, the GRU reaches {GRU:.1f}, and the RNN reaches {RNN:.1f}."
 last = slow["LSTM_slow"] > 1.2 * max(slow["GRU_slow"], slow["RNN_slow"])
 first = least["LSTM"] < 0.95 * min(least["GRU"], least["RNN"])
 observe(said, **least, **slow, holds=last and first)
 
 # %% [markdown]
-# At a single learning rate, you compare recipes, not layers. Here the order is even reversed: the layer that is last at the lowest rate is first when each has its
-# best rate. A learning rate is a **hyperparameter**, a number that isn't learned
+# At a single learning rate, you compare recipes, not layers. Here the order is even reversed: the layer that is last at the lowest learning rate is first when each
+# has its best. A learning rate is a **hyperparameter**, a number that isn't learned
 # in training, and each kind of layer needs its own.
 
 # %% [markdown]
@@ -632,7 +632,7 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. At best, a unit's forget gates leave {left:.0%} of what the first symbol wrote. At the end, the four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; blind guesses would name 25%. At best, a unit's forget gates leave {left:.0%} of what the first symbol wrote. At the end, the four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
@@ -668,7 +668,7 @@ gates({sentence: watched(sentence) for sentence in sentences})
 # %% [markdown]
 # ## Show someone
 #
-# *7 minutes.* This LSTM lives in the page. Type a **prompt**, a beginning for it to continue. It has half a million weights, and has read the documentation of seven
+# *7 minutes.* This LSTM lives in the page. Type a **prompt**, a beginning for it to continue. The LSTM has half a million weights, and has read the documentation of seven
 # libraries four times; yours has read that of one library twice.
 
 # %% tags=["evidence"]
@@ -685,7 +685,7 @@ recurrent_writer("lstm", beginning="If the input is ")
 
 # %% tags=["evidence"]
 emptied = {name: shown[f"after each {name}"] for name in ("word", "letter")}
-said = "With its state emptied after each word, its perplexity rises from {stored:.1f} to {word:.1f}; after each letter, to {letter:.1f}."
+said = "With its state emptied after each word, its perplexity rises from {stored:.1f} to {word:.1f}; with the state emptied after each letter, it rises to {letter:.1f}."
 kept = 1.1 * stored < emptied["word"] < emptied["letter"] / 1.3
 observe(said, stored=stored, **emptied, holds=kept)
 
@@ -716,7 +716,7 @@ print(continued("Return the number of ", temperature=0.6))
 # ## Where it breaks
 #
 # *2 minutes.* A gated network can keep one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
-# eight kinds), then a start signal, and then has to repeat them. When the signal comes, all it has is its state: one vector.
+# eight kinds), then a start signal, and then has to repeat the symbols. When the signal comes, all it has is its state: one vector.
 
 # %% tags=["training"]
 repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
@@ -724,13 +724,13 @@ repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
 # %% tags=["view"]
 lost = [(~right_symbols(repeaters[64], 12))[:, t].double().mean().item() for t in range(12)]
 guess(
-    "It has read twelve symbols. Which one is it most likely to repeat correctly?",
+    "The network has read twelve symbols. Which one is it most likely to repeat correctly?",
     ["the first", "one in the middle", "all about equally"],
     right="the first" if lost[0] < min(lost[3:9]) else "one in the middle",
     because=f"{1 - lost[0]:.0%} of the first symbols are correct, and {1 - sum(lost[4:8]) / 4:.0%} of those in the middle.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A wider state only moves the cliff: share of sentences repeated without a mistake, for states of three widths after 300 training steps.", "name": "fig-bottleneck"}, "image": {"alt": "Three curves that start near one and fall to zero: with 16 units the fall begins at two symbols, with 32 at three, with 64 at four."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A wider state only moves the cliff: share of sentences repeated without a mistake, for states of three widths after 300 training steps.", "name": "fig-bottleneck"}, "image": {"alt": "Three curves that start near one and fall to zero: with 16 units the fall begins at two symbols, with 32 at three, and with 64 at four."}}
 lengths = range(1, 13)
 exact = {
     N: [right_symbols(model, n).all(1).double().mean().item() for n in lengths]
@@ -741,7 +741,7 @@ curves(lines, "length of the sentence (symbols)", "share repeated exactly")
 plt.show()
 
 # %% tags=["evidence"]
-said = "With 16 units, {narrow:.0%} of the sentences of five symbols are repeated correctly, with 32 units {middle:.0%}, and with 64 units {wide:.0%}. But at twelve symbols, even 64 units manage only {long:.0%}."
+said = "A network of 16 units repeats {narrow:.0%} of the sentences of five symbols correctly, one of 32 units repeats {middle:.0%}, and one of 64 units repeats {wide:.0%}. But at twelve symbols, even 64 units manage only {long:.0%}."
 shares = {"narrow": exact[16][4], "middle": exact[32][4], "wide": exact[64][4]}
 observe(
     said,
@@ -764,7 +764,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "lstm-1",
-    "Yes, if h is held fixed. Otherwise the other paths carry {one:.2f} times as much after one step, and {many:.1f} times as much after 20.",
+    "Yes, if h is held fixed. Otherwise, other paths carry {one:.2f} times the direct path's gradient after one step, and {many:.1f} times after 20.",
     one=fmean(one),
     many=fmean(many),
     holds=lambda one, many: 0.05 < one < 0.5 and many > 2,
@@ -777,7 +777,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "lstm-4",
-    "Yes, if gates begin open ({kept} of 3 learn 100 steps; {usual} with bias 1) or shorter sequences are mixed in ({mixed} learn 1,024).",
+    "Yes, if gates begin open ({kept} of 3 learn 100 steps; with bias 1, {usual} do) or shorter sequences are mixed in ({mixed} learn 1,024).",
     kept=learned["LSTM, keeping"][100],
     usual=learned["LSTM, bias 1"][100],
     mixed=mixed,
@@ -807,7 +807,7 @@ check("lstm_parameters", my_count)
 # ```{exercise} Load an LSTM from ONNX
 # :label: exercise-onnx-lstm
 #
-# *Core, 8 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights.
+# *Core, 8 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights and returns the new h and c.
 # ([Solution](solutions/03_gates.ipynb#solution-onnx-lstm))
 # ```
 
@@ -828,7 +828,7 @@ check("onnx_lstm", onnx_step)
 # :label: exercise-update-gate-at-0-6
 #
 # *Core, 3 minutes.* In your GRU, a unit's update gate is at 0.6 for five steps, and its candidate is 0 throughout. A colleague loads the same weights into a GRU whose $z$ is the share of the *new*. There, too, the gate is at 0.6.
-# What share of the unit's state is left after the five steps? Within 3% is close enough.
+# What share of the unit's state is left in the colleague's GRU after the five steps? Within 3% is close enough.
 # ([Solution](solutions/03_gates.ipynb#solution-update-gate-at-0-6))
 # ```
 
@@ -854,7 +854,7 @@ check("twenty_steps_at_bias_1", my_gradient)
 # ```{exercise} Forget bias for a distance
 # :label: exercise-forget-bias
 #
-# *Core, 7 minutes.* Now the other way round: which bias of the forget gate leaves `share` of the cell after `distance` steps, if nothing else moves the gate?
+# *Core, 7 minutes.* Now the other way round: return the bias of the forget gate that leaves `share` of the cell after `distance` steps, if nothing else moves the gate.
 # ([Solution](solutions/03_gates.ipynb#solution-forget-bias))
 # ```
 
@@ -872,7 +872,7 @@ check("forget_bias", forget_bias)
 # :label: exercise-bits-in-a-state
 #
 # *Core, 7 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose
-# that a unit holds `bits` bits reliably. What is the smallest number of units that will do?
+# that a unit holds `bits` bits reliably. Return the smallest number of units that will do.
 # ([Solution](solutions/03_gates.ipynb#solution-bits-in-a-state))
 # ```
 
