@@ -37,6 +37,8 @@ LISTED = {  # the other pages, by the heading of their list
     "Look it up": ("installing", "claims", "notation", "glossary", "references", "making"),
     "For teachers": ("teaching", "errata"),
 }
+REFERENCE = "reference"  # the folder of its pages: concepts, and these
+FLOORS = ("arguments", "data", "training", "measure", "show", "exercises.checking")
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
 
@@ -104,7 +106,32 @@ def table_of_contents(listed: list[Day]) -> str:
     for caption, pages in LISTED.items():
         lines += [f"  - caption: {caption}", "    chapters:"]
         lines += [f"      - file: {page}" for page in pages]
+        if caption == "Look it up":
+            lines += ["  - caption: Reference", "    chapters:"]
+            lines += [f"      - file: {REFERENCE}/index", "        sections:"]
+            for page in _referred_to(listed):
+                lines.append(f"          - {{file: {REFERENCE}/{page}, title: {page}}}")
     return "\n".join(lines) + "\n"
+
+
+def _referred_to(listed: list[Day]) -> list[str]:
+    return [*(concept for day in listed for concept in day.concepts), *FLOORS]
+
+
+def in_reference(listed: list[Day]) -> dict[str, str]:
+    """{file: text} of the reference's pages: a directive each, which _ext/reference.py fills in."""
+    head, heads = ".. made by `make days` from lessons.toml\n\n", {"index": "Classes and functions"}
+    heads |= {page: f"utils.{page}" for page in _referred_to(listed)}
+    made = {}
+    for page, title in heads.items():
+        body = f".. everything-in:: {page}"
+        if page == "index":
+            body = (
+                "Everything in the package `utils` that a lesson imports, or somebody who adds to "
+                "the book.\n\n.. all-entries::"
+            ).replace("`", "``")
+        made[f"{REFERENCE}/{page}.rst"] = f"{head}{title}\n{'=' * len(title)}\n\n{body}\n"
+    return made
 
 
 def in_index(listed: list[Day]) -> str:
@@ -129,7 +156,7 @@ def in_readme(listed: list[Day]) -> str:
 def pages(book: Path = ROOT) -> dict[str, str]:
     """{file: text} of what follows from the registry."""
     listed = days(book)
-    made = {"_toc.yml": table_of_contents(listed)}
+    made = {"_toc.yml": table_of_contents(listed)} | in_reference(listed)
     for file, inside in (("README.md", in_readme(listed)), ("index.md", in_index(listed))):
         before, _, rest = (book / file).read_text(encoding="utf-8").partition(BEGIN)
         after = rest.partition(END)[2]
@@ -140,6 +167,7 @@ def pages(book: Path = ROOT) -> dict[str, str]:
 def write_pages(book: Path = ROOT) -> None:
     """Write what follows from the registry."""
     for file, text in pages(book).items():
+        (book / file).parent.mkdir(exist_ok=True)
         (book / file).write_text(text, encoding="utf-8")
 
 
