@@ -122,7 +122,7 @@ def code(thing: object) -> tuple[str, int]:
 
 def pages() -> list[str]:
     """The pages of the reference: a concept module each, and the other floors."""
-    return [*lessons.concepts(), *lessons.FLOORS]
+    return list(lessons.referred_to(lessons.days()))
 
 
 @cache

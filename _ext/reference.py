@@ -15,6 +15,7 @@ import entries
 import found
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -148,6 +149,13 @@ def leave_out(app: Sphinx, what: str, name: str, thing, skip: bool, options) -> 
     return None if inspect.isroutine(thing) or isinstance(thing, property) else True
 
 
+def list_no_methods(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep methods out of a page's contents, which each page's sidebar would go through."""
+    for signature in doctree.findall(desc_signature):
+        if signature.get("class"):
+            signature["_toc_name"] = ""
+
+
 def linked(app: Sphinx, page: str, address: str | None, *shown: nodes.Node):
     """What is shown as a link to an entry, if the book that is built has it; else None."""
     there = app.env.domains["py"].objects.get(address)
@@ -208,4 +216,5 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", read_docstring)
     app.connect("autodoc-process-signature", read_signature)
     app.connect("autodoc-skip-member", leave_out)
+    app.connect("doctree-read", list_no_methods, priority=400)  # before Sphinx gathers contents
     app.connect("missing-reference", let_others_be)

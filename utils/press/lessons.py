@@ -36,8 +36,9 @@ FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
 LISTED = {  # the other pages, by the heading of their list
     "Look it up": ("installing", "claims", "notation", "glossary", "references", "making"),
     "For teachers": ("teaching", "errata"),
+    "Reference": ("reference/index",),  # and below it a page for each concept and each of these
 }
-REFERENCE = "reference"  # the folder of its pages: concepts, and these
+REFERENCE = "reference"
 FLOORS = ("arguments", "data", "training", "measure", "show", "exercises.checking")
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
@@ -106,32 +107,30 @@ def table_of_contents(listed: list[Day]) -> str:
     for caption, pages in LISTED.items():
         lines += [f"  - caption: {caption}", "    chapters:"]
         lines += [f"      - file: {page}" for page in pages]
-        if caption == "Look it up":
-            lines += ["  - caption: Reference", "    chapters:"]
-            lines += [f"      - file: {REFERENCE}/index", "        sections:"]
-            for page in _referred_to(listed):
-                lines.append(f"          - {{file: {REFERENCE}/{page}, title: {page}}}")
+    lines.append("        sections:")
+    for module, file in referred_to(listed).items():
+        lines.append(f"          - {{file: {file.removesuffix('.rst')}, title: {module}}}")
     return "\n".join(lines) + "\n"
 
 
-def _referred_to(listed: list[Day]) -> list[str]:
-    return [*(concept for day in listed for concept in day.concepts), *FLOORS]
+def referred_to(listed: list[Day]) -> dict[str, str]:
+    """{module of `utils`: the file of its page in the reference}."""
+    modules = (*(concept for day in listed for concept in day.concepts), *FLOORS)
+    return {module: f"{REFERENCE}/{module}.rst" for module in modules}
 
 
 def in_reference(listed: list[Day]) -> dict[str, str]:
-    """{file: text} of the reference's pages: a directive each, which _ext/reference.py fills in."""
-    head, heads = ".. made by `make days` from lessons.toml\n\n", {"index": "Classes and functions"}
-    heads |= {page: f"utils.{page}" for page in _referred_to(listed)}
-    made = {}
-    for page, title in heads.items():
-        body = f".. everything-in:: {page}"
-        if page == "index":
-            body = (
-                "Everything in the package `utils` that a lesson imports, or somebody who adds to "
-                "the book.\n\n.. all-entries::"
-            ).replace("`", "``")
-        made[f"{REFERENCE}/{page}.rst"] = f"{head}{title}\n{'=' * len(title)}\n\n{body}\n"
+    """{file: text} of the reference's pages: each is a directive, which the build fills in."""
+    title, says = "Classes and functions", "What ``utils`` has for those who build on the lessons."
+    made = {f"{REFERENCE}/index.rst": _page(title, f"{says}\n\n.. all-entries::")}
+    for module, file in referred_to(listed).items():
+        made[file] = _page(f"utils.{module}", f".. everything-in:: {module}")
     return made
+
+
+def _page(title: str, body: str) -> str:
+    made_by = ".. made by `make days` from lessons.toml"
+    return f"{made_by}\n\n{title}\n{'=' * len(title)}\n\n{body}\n"
 
 
 def in_index(listed: list[Day]) -> str:
