@@ -22,6 +22,8 @@ from sphinx.util.docutils import SphinxDirective
 from utils.press import lessons
 
 LONGEST_VALUE = 60  # characters of a constant
+ARGUMENTS = re.compile(r'<dl>\n((?:<dd><em class="sig-param">.*</dd>\n)+)</dl>\n')
+LINE = '<span class="argument">'
 
 
 class EntrySource(nodes.General, nodes.Element):
@@ -194,6 +196,15 @@ def show_source(translator, node: EntrySource) -> None:
     raise nodes.SkipNode
 
 
+def set_in_lines(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Make lines of a long signature's arguments, which Sphinx makes a list without terms."""
+    if pagename.startswith(f"{lessons.REFERENCE}/"):
+        context["body"] = ARGUMENTS.sub(
+            lambda found: found[1].replace("<dd>", LINE).replace("</dd>", "</span>"),
+            context["body"],
+        )
+
+
 def configure(app: Sphinx, config) -> None:
     """Set what the reference needs of autodoc, of Sphinx, and of the search."""
     config.autodoc_inherit_docstrings = False
@@ -218,3 +229,4 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-skip-member", leave_out)
     app.connect("doctree-read", list_no_methods, priority=400)  # before Sphinx gathers contents
     app.connect("missing-reference", let_others_be)
+    app.connect("html-page-context", set_in_lines)
