@@ -73,7 +73,7 @@ class AllEntries(Listing):
             for page in day.concepts:
                 listed = [entry for each in entries.entries(page).values() for entry in each]
                 names = (f":py:obj:`{entry.name} <{entry.address}>`" for entry in listed)
-                lines += [f":doc:`utils.{page} <{page}>`", f"   {', '.join(names)}", ""]
+                lines += [f":doc:`utils.{page} <{page}>`", f"   {' '.join(names)}", ""]
         lines += _headed("Around the days")
         for page in lessons.FLOORS:
             said = docstrings.inline(_docstring(f"utils.{page}").partition("\n\n")[0])
