@@ -134,6 +134,8 @@ class ArcOfDays(SphinxDirective):
 
 def setup(app: Sphinx) -> dict:
     app.setup_extension("reading")
+    app.setup_extension("reference")
+    app.setup_extension("uses")
     app.add_directive("arc-of-days", ArcOfDays)
     app.add_directive("view", StoredView)
     app.add_directive("counted-table", CountedTable)

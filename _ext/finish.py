@@ -81,7 +81,7 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
         text = with_one_sheet(page.read_text(encoding="utf-8"), folder / "_static")
         if LANDMARK not in text:
             text = text.replace(SIDEBAR, LANDMARK)
-        text = text.replace(OPENER, OPENER.replace(">", ' aria-label="The day\'s pages">', 1))
+        text = text.replace(OPENER, OPENER.replace(">", ' aria-label="The pages below">', 1))
         if not FORMULA.search(text):
             text = TYPESETTER.sub("", text)
         if page.name != "search.html":

@@ -14,7 +14,8 @@ from card import CARD, SIZE, WORDS
 from PIL import Image
 from playwright.sync_api import TimeoutError
 
-PAGES = listed_pages()
+SEEN = ("reference/index", "reference/transformer")  # of the reference: its other pages are alike
+PAGES = [name for name in listed_pages() if name in SEEN or not name.startswith("reference/")]
 LESSONS = [name for name in PAGES if re.match(r"chapters/\d\d_", name)]
 LONGEST_LESSONS = sorted(LESSONS, key=lambda name: (BOOK / f"{name}.ipynb").stat().st_size)[-2:]
 # Axe takes seconds for the many words of a page. So of code it sees one word of each colour, of
@@ -344,6 +345,34 @@ def test_search_finds_a_term(tab, address):
     tab.keyboard.press("Enter")
     tab.locator("#search-results li a", has_text="Day 1").first.wait_for()
     assert tab.locator("#search-results li a", has_text="Glossary").count() >= 1
+
+
+@pytest.mark.parametrize(
+    "words, first, also",
+    [
+        ("masked_softmax", "reference/attention.html#utils.attention.masked_softmax", set()),
+        ("attention", "glossary.html#term-attention", {"module-utils.attention"}),
+        ("learning rate", "glossary.html#term-learning-rate", set()),
+    ],
+)
+def test_search_finds_lessons_before_the_reference_but_for_a_name(tab, address, words, first, also):
+    tab.goto(f"{address}search.html?q={words}")
+    found = tab.locator("#search-results li > a")
+    found.nth(9).wait_for()
+    places = found.evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+    assert re.sub(r"\?[^#]*", "", places[0]) == first
+    of_reference = {place.partition("#")[2] for place in places[1:10] if "reference/" in place}
+    assert of_reference <= also
+
+
+def test_a_signature_wraps_on_a_phone(tab, address):
+    show(tab, PHONE, "light")
+    tab.goto(f"{address}reference/training.html", wait_until="networkidle")
+    signatures = tab.locator("dl.py > dt")
+    assert signatures.count() > 50
+    too_wide = "(all, width) => all.filter((it) => it.getBoundingClientRect().right > width).length"
+    assert signatures.evaluate_all(too_wide, PHONE["width"]) == 0
+    assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_the_search_has_its_magnifier_before_its_words(tab, address):

@@ -36,7 +36,10 @@ FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
 LISTED = {  # the other pages, by the heading of their list
     "Look it up": ("installing", "claims", "notation", "glossary", "references", "making"),
     "For teachers": ("teaching", "errata"),
+    "Reference": ("reference/index",),  # and below it a page for each concept and each of these
 }
+REFERENCE = "reference"
+FLOORS = ("arguments", "data", "training", "measure", "show", "exercises.checking")
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
 
@@ -104,7 +107,30 @@ def table_of_contents(listed: list[Day]) -> str:
     for caption, pages in LISTED.items():
         lines += [f"  - caption: {caption}", "    chapters:"]
         lines += [f"      - file: {page}" for page in pages]
+    lines.append("        sections:")
+    for module, file in referred_to(listed).items():
+        lines.append(f"          - {{file: {file.removesuffix('.rst')}, title: {module}}}")
     return "\n".join(lines) + "\n"
+
+
+def referred_to(listed: list[Day]) -> dict[str, str]:
+    """{module of `utils`: the file of its page in the reference}."""
+    modules = (*(concept for day in listed for concept in day.concepts), *FLOORS)
+    return {module: f"{REFERENCE}/{module}.rst" for module in modules}
+
+
+def in_reference(listed: list[Day]) -> dict[str, str]:
+    """{file: text} of the reference's pages: each is a directive, which the build fills in."""
+    title, says = "Classes and functions", "What ``utils`` has for those who build on the lessons."
+    made = {f"{REFERENCE}/index.rst": _page(title, f"{says}\n\n.. all-entries::")}
+    for module, file in referred_to(listed).items():
+        made[file] = _page(f"utils.{module}", f".. everything-in:: {module}")
+    return made
+
+
+def _page(title: str, body: str) -> str:
+    made_by = ".. made by `make days` from lessons.toml"
+    return f"{made_by}\n\n{title}\n{'=' * len(title)}\n\n{body}\n"
 
 
 def in_index(listed: list[Day]) -> str:
@@ -129,7 +155,7 @@ def in_readme(listed: list[Day]) -> str:
 def pages(book: Path = ROOT) -> dict[str, str]:
     """{file: text} of what follows from the registry."""
     listed = days(book)
-    made = {"_toc.yml": table_of_contents(listed)}
+    made = {"_toc.yml": table_of_contents(listed)} | in_reference(listed)
     for file, inside in (("README.md", in_readme(listed)), ("index.md", in_index(listed))):
         before, _, rest = (book / file).read_text(encoding="utf-8").partition(BEGIN)
         after = rest.partition(END)[2]
@@ -140,6 +166,7 @@ def pages(book: Path = ROOT) -> dict[str, str]:
 def write_pages(book: Path = ROOT) -> None:
     """Write what follows from the registry."""
     for file, text in pages(book).items():
+        (book / file).parent.mkdir(exist_ok=True)
         (book / file).write_text(text, encoding="utf-8")
 
 

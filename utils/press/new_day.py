@@ -60,7 +60,7 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
     taken = [file for file in (*modules, *files.values()) if file.exists()]
     if taken:
         raise ValueError(f"{taken[0].relative_to(book)} is there already: choose another topic.")
-    with _all_or_nothing(list(files.values()), book):
+    with _all_or_nothing([*files.values(), book / f"{lessons.REFERENCE}/{topic}.rst"], book):
         label = f"{topic}_means".replace("_", "-")
         _write(files, {"number": number, "topic": topic, "stem": stem, "label": label}, book)
         lessons.write_pages(book)
