@@ -14,14 +14,14 @@
 # After today you can
 #
 # - build the decoder's input for training,
-# - write a score, and turn scores into weights that leave out padding,
+# - write the additive score, and turn scores into weights that leave out padding,
 # - say which state is the query in Bahdanau's decoder and in Luong's,
 # - decode greedily, symbol by symbol, with a minimum length,
-# - measure what a fixed vector costs, by length,
+# - measure what a fixed vector costs at each length,
 # - read word alignments off attention weights, and measure their error.
 #
-# Today builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and half
-# an hour to write the functions at its heart. You train what you wrote, and at the end it reads dates as people write them in twelve countries.
+# Today builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and
+# half an hour to write the functions at its heart. At the end, your network reads dates as people write them in twelve countries.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -68,15 +68,15 @@ quiz("04_attention")
 # handed to the **decoder**, which writes the target symbol by symbol.
 #
 # Today's example is a tiny task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
-# decoder writes **EOS** when it has finished. Sources end in EOS, too, which the picture leaves out.
+# decoder writes **EOS** when it has finished. Sources end in EOS, too, but the picture leaves it out.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder (both unrolled in time).", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder (both unrolled in time).", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed, because it is all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
 mechanisms.unrolled("faced", "decaf")
 plt.show()
 
 # %% [markdown]
-# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair of networks. The two GRUs are the library's, and compute the same as yesterday's; *packing* makes them
-# stop where a source ends. `bridge` turns the encoder's last states into the decoder's first one.
+# Yesterday ended with a doubt: how much can one vector hold? Here are an encoder and a decoder to measure it. Their GRUs are the library's, and compute the same as
+# yesterday's; *packing* makes the encoder stop where a source ends. `bridge` turns the encoder's last states into the decoder's first state.
 
 
 # %%
@@ -107,8 +107,8 @@ class Plain(nn.Module):
 
 
 # %% [markdown]
-# Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We make
-# it 48 numbers wide. In training, the pair sees 3,000 words of two to twelve letters, *a* to *f*, seven times.
+# Look at the first underscore in `forward`. The encoder's states, one for each symbol, are thrown away: only the vector `s`, made from the last ones, is passed on. We make
+# it 48 numbers wide. In training, the network sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -117,7 +117,7 @@ fixed = Plain(VOCAB_SIZE, VOCAB_SIZE, 16, 48)
 train_backwards(fixed, words, epochs=7, learning_rate=1e-2)
 through_vector = right_by_length(fixed, range(2, 17))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers; long ones hardly ever do.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the number of letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly through a vector of 48 numbers; long ones hardly ever do.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the number of letters in the word stays near one from two to four letters, then falls steeply, and is nearly zero from nine letters on."}}
 curves(
     {"": (list(through_vector), list(through_vector.values()))},
     "letters in the word",
@@ -133,23 +133,23 @@ observe(
 )
 
 # %% [markdown]
-# Is the vector too small, or was the training too short? [Further down](#seq-train) we find out, with more of both. One thing is clear already: the decoder can't look at
-# the word again. Whatever the last state doesn't hold is lost.
+# Is the vector too small, or was the training too short? [Further down](#seq-train) we find out, with larger vectors and more training. One thing is clear already: the
+# decoder can't look at the word again. Whatever the last state doesn't hold is lost.
 
 # %% [markdown]
 # ## The idea
 #
 # *3 minutes.* Imagine two interpreters. One listens to a whole speech, closes her notebook, and then speaks. The other has the speech in writing, and before each word he
-# looks at the page again, at the place that matters now. He doesn't have to remember the page. He has to know *where to look*.
+# looks at the page again, at the place that matters now. He needn't remember the page. He has to know *where to look*.
 #
-# That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states. They are called **annotations**: $h_j$ knows the $j$th symbol and its surroundings,
-# because the encoder reads from both ends (one network forwards, one backwards, their states side by side). Before the decoder writes a symbol, it
+# That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states, the **annotations**: $h_j$ knows the $j$th symbol and its surroundings, because one
+# network reads forwards, one backwards, and their states are joined. Before the decoder writes a symbol, it
 #
 # 1. compares its own state, the **query**, with each annotation, a **key**: a **score** tells how well the two match,
 # 2. turns the scores into weights that sum to 1,
 # 3. averages the annotations, now as **values**, with these weights; the result is the **context**.
 #
-# Queries from one sequence, keys and values from another: that is **cross-attention**.
+# Queries from one sequence meet keys and values from another: this is **cross-attention**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The context is a weighted average: 0.60 · (1, 0) + 0.12 · (0, 1) + 0.28 · (1, 1) = (0.88, 0.40). The weights come from comparing the query with each annotation (dashed).", "name": "fig-one-look"}, "image": {"alt": "Three pink boxes, h1 = (1, 0), h2 = (0, 1) and h3 = (1, 1), stand in a row, with the weights 0.60, 0.12 and 0.28 below them. Green arrows lead from them to the context, two numbers, 0.88 and 0.4; the first arrow is thick, the second thin. From a blue box, query s, dashed arrows lead to the three boxes."}}
 h = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # (S, N)
@@ -158,14 +158,14 @@ plt.show()
 
 # %% [markdown]
 # A Python dictionary returns the value whose key equals the query, or nothing. Attention is a **soft dictionary**: every key matches a little, so it returns a mixture of
-# all values. It has two limiting cases: a single score is far above the rest, or all scores are equal.
+# all values. In its two limiting cases, one score is far above the rest, or all are equal.
 
 # %% tags=["view"]
 guess(
     "All scores are equal. What does a soft dictionary return?",
     ["Nothing, since no key matches best.", "The first value.", "The mean of all values."],
     right="The mean of all values.",
-    because="Equal scores give equal weights. If one score is far above the rest, it takes all the weight, and the dictionary is an ordinary one.",
+    because="Equal scores give equal weights. If one score is far above the rest, its value gets all the weight, and the dictionary is an ordinary one.",
 )
 
 # %%
@@ -174,9 +174,9 @@ for e in ([0.0, 0.0, 0.0], [20.0, 0.0, 0.0]):
     print("scores", e, "context", [round(number, 2) for number in c.tolist()])
 
 # %% [markdown]
-# The weights of all steps, one row below the other, form a table. If all goes well, it should fill up like this:
+# The weights of all steps, one row below the other, form a table. It should fill up like this:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each symbol adds a row of weights: where the decoder looks while writing it. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each symbol adds a row of weights, which shows where the decoder looks while writing it. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
 one_each = torch.full((6, 6), 0.03)
 one_each[range(6), [4, 3, 2, 1, 0, 5]] = 0.85
 mechanisms.table_filled([*"faced", "EOS"], [*"decaf", "EOS"], one_each)
@@ -197,10 +197,10 @@ plt.show()
 # p(y \mid x) = \prod_{t} p(y_t \mid y_1 \dots y_{t-1}, x) .
 # $$ (eq-seq2seq)
 #
-# During training, the decoder reads the **true** previous symbols, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise one
-# wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is measured on the deeper page.)
+# During training, the decoder reads the **true** previous symbols, whatever it would have written: **teacher forcing** {cite}`williams1989learning`. Otherwise one wrong
+# letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is measured on the deeper page.)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With teacher forcing the decoder reads the target, one step late. Left alone, it reads its own output, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above: the row d, e, c, a, f, EOS is the target; below it the input, BOS, d, e, c, a, f, in green; arrows lead from each symbol one position to the right. Further down: left alone, the decoder wrote d, e, b, a, c; it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With teacher forcing the decoder reads the target, one step late. Left alone, it reads its own output, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above, the row d, e, c, a, f, EOS is the target. Below it is the input, BOS, d, e, c, a, f, in green; arrows lead from each symbol one position to the right. Further down, the decoder was left alone: it wrote d, e, b, a, c, and it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
 mechanisms.forced("decaf", "debac")
 plt.show()
 
@@ -213,7 +213,7 @@ plt.show()
 # :label: exercise-shift
 #
 # *4 minutes.* Given a batch of targets, each ending in EOS and padded with PAD, return the decoder's input: BOS, then the target without its last symbol.
-# `torch.full_like(x, BOS)` has the shape of `x`. ([Solution](solutions/04_attention.ipynb#solution-shift))
+# `torch.full_like(x, BOS)` is shaped like `x` and filled with BOS. ([Solution](solutions/04_attention.ipynb#solution-shift))
 # ```
 
 
@@ -232,7 +232,7 @@ check.show_reference("shift")
 print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
 
 # %% [markdown]
-# The second row also reads its EOS. That does no harm: the target at that step is PAD, which the loss ignores.
+# The second row also reads its EOS, which does no harm: the target at that step is PAD.
 #
 # ### The additive score
 #
@@ -242,8 +242,7 @@ print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
 # e_{tj} = v^\top \tanh(W_a\, s_t + U_a\, h_j) .
 # $$ (eq-score)
 #
-# It is called **additive** because the query's part and the key's part are added. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query, each with two
-# numbers.
+# The score is **additive**: it adds the query's part and the key's part. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query, each with two numbers.
 
 # %%
 s = torch.tensor([0.5, 1.0])  # (N,)
@@ -262,7 +261,7 @@ guess(
     because="Its sum is (1.5, 1): both numbers are large, and v counts the first twice. The third annotation has the same first number, but its flipped second number cancels the query's.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The first annotation wins. From left to right: query and annotation are added, a tanh bounds each number, and v turns two numbers into one.", "name": "fig-additive"}, "image": {"alt": "On the left the query's 0.5 and 1 in blue. Arrows lead to three rows in orange, from h1, h2 and h3: 1, 0; 0, -1; 1, -1. Each row goes on: the sums 1.5, 1; 0.5, 0; 1.5, 0; the tanh of each; and the scores 2.57, 0.92 and 1.81 in green, times v = (2, 1)."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The first annotation wins. From left to right: query and annotation are added, a tanh bounds each number, and v turns two numbers into one.", "name": "fig-additive"}, "image": {"alt": "On the left are the query's numbers, 0.5 and 1, in blue. Arrows lead from them to three rows in orange, which come from h1, h2 and h3: (1, 0), (0, -1) and (1, -1). To the right of the rows are their sums with the query, (1.5, 1), (0.5, 0) and (1.5, 0), then the tanh of each number, and then, after multiplication by v = (2, 1), the scores 2.57, 0.92 and 1.81 in green."}}
 mechanisms.scored(s, h, W_a, U_a, v)
 plt.show()
 
@@ -270,8 +269,8 @@ plt.show()
 # ```{exercise} The additive score
 # :label: exercise-additive-score
 #
-# *12 minutes.* Write {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and addition repeats
-# axes of length 1. ([Solution](solutions/04_attention.ipynb#solution-additive-score))
+# *12 minutes.* Return the scores of {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and addition
+# repeats axes of length 1. ([Solution](solutions/04_attention.ipynb#solution-additive-score))
 # ```
 
 
@@ -287,8 +286,8 @@ additive_score = check("additive_score", additive_score)
 check.show_reference("additive_score")
 
 # %% [markdown]
-# There are simpler scores {cite}`luong2015effective`: the dot product $s^\top h$ has no weights at all, and **general**, $s^\top W h$, puts a matrix in between. Everything
-# else stays the same. [Which is best?](deeper/04_attention.ipynb#seq-scores)
+# There are simpler scores {cite}`luong2015effective`: the dot product $s^\top h$ has no parameters at all, and the **general** score, $s^\top W h$, puts a matrix in
+# between. Everything else stays the same. [Which is best?](deeper/04_attention.ipynb#seq-scores)
 #
 # ### From scores to weights
 #
@@ -302,7 +301,7 @@ check.show_reference("additive_score")
 # But a batch contains padding, which the decoder should never look at. So a padded position gets the score $-\infty$ *before* the softmax. Its weight is then 0, and all
 # the weight goes to the real positions.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding (hatched) gets no weight, although its score is the highest: the mask turns the score into −∞.", "name": "fig-masked-row"}, "image": {"alt": "Three rows of four cells for d, e, EOS and PAD. Scores: 1.20, -0.50, 0.80, and 2.00, hatched. Under the mask: the same, with minus infinity under PAD. An arrow, softmax, leads to the weights 0.54, 0.1, 0.36 and 0, in green."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding (hatched) gets no weight, although its score is the highest: the mask turns the score into −∞.", "name": "fig-masked-row"}, "image": {"alt": "Three rows of four cells, for d, e, EOS and PAD. The first holds the scores 1.20, -0.50, 0.80 and 2.00, the last of them hatched. The second holds the scores under the mask, which are the same except for minus infinity under PAD. An arrow, softmax, leads to the third, the weights 0.54, 0.1, 0.36 and 0, in green."}}
 mechanisms.masked(
     torch.tensor([1.2, -0.5, 0.8, 2.0]),
     torch.tensor([True, True, True, False]),
@@ -314,8 +313,8 @@ plt.show()
 # ```{exercise} Masked softmax
 # :label: exercise-masked-softmax
 #
-# *12 minutes.* Turn scores into weights under a mask (`True` = allowed). A masked position gets exactly 0, however large its score. Where nothing is allowed, all weights
-# are 0: a softmax of $-\infty$ alone would be NaN. `x.masked_fill(mask, value)` writes `value` where the mask is `True`.
+# *12 minutes.* Given scores and a mask (`True` = allowed), return the weights. A masked position gets a weight of exactly 0, however large its score. Where nothing is
+# allowed, all weights are 0: a softmax of $-\infty$ alone would be NaN. `x.masked_fill(mask, value)` writes `value` where the mask is `True`.
 # ([Solution](solutions/04_attention.ipynb#solution-masked-softmax))
 # ```
 
@@ -332,7 +331,7 @@ masked_softmax = check("masked_softmax", masked_softmax)
 check.show_reference("masked_softmax")
 
 # %% [markdown]
-# We work through our example, with all three annotations allowed:
+# Here is our example, with all three annotations allowed:
 
 # %%
 e = additive_score(s[None, None], h[None], W_a, U_a, v)  # (1, 1, 3)
@@ -350,18 +349,18 @@ print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 # *1 minute.* {cite:t}`bahdanau2015neural` take the state *before* the step as the query, and the context goes into the step. {cite:t}`luong2015effective` take the step
 # first and use the *new* state; the context goes into the output.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Bahdanau's decoder attends before its step, Luong's after it. Blue: the query's path; green: the context's. The logits come from $\\tilde h_t$.", "name": "fig-two-decoders"}, "image": {"alt": "Two diagrams of five boxes each. Bahdanau: a blue arrow leads from s t-1 to alpha t, then to the context c t, and a green arrow from there to s t. Luong: s t-1 leads to s t; a blue arrow leads from s t back to alpha t, then to c t, and a green arrow from there to the output h tilde t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Bahdanau's decoder attends before its step, Luong's after it. The query's path is blue, and the context's is green. The logits come from $\\tilde h_t$.", "name": "fig-two-decoders"}, "image": {"alt": "Two diagrams of five boxes each. Bahdanau: a blue arrow leads from s t-1 to alpha t, then to the context c t, and a green arrow from there to s t. Luong: s t-1 leads to s t; a blue arrow leads from s t back to alpha t, then to c t, and a green arrow from there to the output h tilde t."}}
 mechanisms.two_decoders()
 plt.show()
 
 # %% [markdown]
-# In Bahdanau's decoder the context becomes part of the next query; in Luong's it doesn't. So if the target is known, Luong's decoder can first run through all of it, and then attend
-# at all steps at once. We build Luong's, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ stacks the two vectors.
+# In Bahdanau's decoder the context becomes part of the next query; in Luong's it doesn't. So Luong's decoder can first run through a whole known target, and then attend at
+# all steps at once. We build Luong's, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ stacks the two vectors.
 #
 # ### A network with attention
 #
-# *3 minutes.* `Translator` is `Plain`, but it keeps the encoder's states. Three lines in `decode` are new, one for each step of the idea: score, weights, context. The context
-# then joins the decoder's state on the way to the output.
+# *3 minutes.* `Translator` is `Plain`, but it keeps the encoder's states. Three lines in `decode` are new: score, weights, context. The context then joins the decoder's
+# state on the way to the output.
 
 
 # %%
@@ -421,13 +420,13 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector, {theirs:.0%} were. At 16 letters, longer than any word in training, {beyond:.0%} are.",
+    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector, {theirs:.0%} were. At 16 letters, more than any training word has, only {beyond:.0%} of the words are correct, even with attention.",
     **{"ours": with_attention[11], "theirs": through_vector[11], "beyond": with_attention[16]},
     holds=with_attention[11] > 0.6 and with_attention[16] < 0.5,
 )
 
 # %% [markdown]
-# After so little training, the few lines that you wrote make all the difference, at least for words no longer than those in training.
+# After so little training, your few lines make all the difference, at least up to the training lengths.
 #
 # ### Greedy decoding
 #
@@ -454,8 +453,8 @@ observe(
 )
 
 # %% [markdown]
-# The best beginning doesn't always lead to the best sentence. [Beam search](deeper/04_attention.ipynb#seq-beam) keeps several beginnings and finds more probable
-# sentences, though with our models they are hardly better.
+# The best beginning doesn't always lead to the best sentence. [Beam search](deeper/04_attention.ipynb#seq-beam) keeps several and finds more probable sentences, though
+# with our models they are hardly better.
 
 # %% [markdown]
 # ## Is it right?
@@ -472,13 +471,13 @@ close(mine(source, lengths, read), book(source, lengths, read))
 print("logits agree with the book's model to ten digits")
 
 # %% [markdown]
-# The library's attention, loops and gradients are checked on the [deeper page](deeper/04_attention.ipynb#seq-right).
+# The [deeper page](deeper/04_attention.ipynb#seq-right) checks the book's attention and its gradients.
 
 # %% [markdown]
 # (seq-train)=
 # ## Train it
 #
-# *4 minutes.* Was the vector too small, or the training too short? A stored experiment showed 12,000 words twenty times to three networks, each at its best learning rate,
+# *4 minutes.* Was the vector too small, or the training too short? In a stored experiment, three networks saw 12,000 words twenty times, each at its best learning rate and
 # with three seeds.
 
 # %% tags=["evidence"]
@@ -492,10 +491,10 @@ guess(
     "After twenty passes over 12,000 words, what share of the words with 9 to 12 letters comes out correctly through a vector of 48 numbers?",
     ["under 10%", "about a quarter", "over half"],
     right="over half",
-    because=f"{last['vector of 48']:.0%}, the mean of three seeds; with twice the width it is {last['vector of 96']:.0%}.",
+    because=f"It is {last['vector of 48']:.0%}, the mean of three seeds; with twice the width it is {last['vector of 96']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors improve, too, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors improve, too, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, and that of 48 ends at 0.7."}}
 lines = {name: (range(1, 21), shares) for name, shares in share.items()}
 curves(lines, "passes", "share correct").set_xticks([1, 5, 10, 15, 20])
 plt.show()
@@ -503,7 +502,7 @@ plt.show()
 # %% tags=["evidence"]
 half = arrivals(runs, 0.5)
 observe(
-    "Half of these words are correct after {attention} passes with attention, after {wide} with a vector of 96 and after {narrow} with one of 48. After all twenty, the shares are {most:.0%}, {more:.0%} and {less:.0%}.",
+    "With attention, half of these words are correct after {attention} passes; with a vector of 96 it takes {wide} passes, and with one of 48 it takes {narrow}. After all twenty, attention writes {most:.0%} of the words correctly, the vector of 96 {more:.0%}, and the vector of 48 {less:.0%}.",
     **{"attention": half["attention"], "wide": half["vector of 96"]},
     narrow=half["vector of 48"],
     **{"most": last["attention"], "more": last["vector of 96"], "less": last["vector of 48"]},
@@ -511,11 +510,11 @@ observe(
 )
 
 # %% [markdown]
-# So the vector's early fall came mostly from too little training, not from too little room. What attention buys here is *time*: it needs less than half as many passes.
-# {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of sentences, each source read
-# backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
+# So the vector's failure came mostly from too little training, not from too little room. What attention buys here is *time*: it needs less than half as many passes.
+# {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of sentences, and sources read
+# backwards. Long sentences gave their network no trouble. Where does a vector really fail, then?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors lose the longest words. Beyond the training lengths (dashed line), attention fails, too.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over the number of letters, from two to eighteen. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors get many of the longest words wrong. Beyond the training lengths (dashed line), attention fails, too.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over the number of letters, from two to eighteen. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
 lines = {name: (rows[0]["length"], [row["right"] for row in rows]) for name, rows in runs.items()}
 curves(lines, "letters in the word", "share correct").axvline(12.5, color="black", linestyle="--")
 plt.show()
@@ -524,7 +523,7 @@ plt.show()
 of = {name: torch.tensor([row["right"] for row in rows]).mean(0) for name, rows in runs.items()}
 twelve, fourteen = ({name: right[n - 2].item() for name, right in of.items()} for n in (12, 14))
 observe(
-    "At 12 letters, the most in training, the two vectors manage {narrow:.0%} and {wide:.0%} of the words, and attention {ours:.0%}. At 14, the three manage {less:.0%}, {more:.0%} and {most:.0%}.",
+    "At 12 letters, the most in training, the vector of 48 writes {narrow:.0%} of the words correctly, the vector of 96 {wide:.0%}, and attention {ours:.0%}. At 14 letters, the vector of 48 manages {less:.0%}, the vector of 96 {more:.0%}, and attention {most:.0%}.",
     **{"narrow": twelve["vector of 48"], "wide": twelve["vector of 96"]},
     **{"less": fourteen["vector of 48"], "more": fourteen["vector of 96"]},
     **{"ours": twelve["attention"], "most": fourteen["attention"]},
@@ -532,8 +531,9 @@ observe(
 )
 
 # %% [markdown]
-# Up to the longest words in training, then, each extra letter makes the task harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
-# letters later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
+# Up to the longest words in training, each extra letter is harder for a vector, while attention doesn't notice. Beyond that length all three networks fail, although
+# attention holds out a few letters longer: none of them has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector),
+# too, a fixed vector needs more training.
 #
 # **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is held back; your network learns from the others.
 
@@ -556,7 +556,7 @@ def translate(sentence):
 some = task.test[:200]
 right = sum(translate(asked) == wanted for asked, wanted in some) / 200
 observe(
-    "*{asked}* becomes {text}. It translates {right:.0%} of 200 new sentences perfectly.",
+    "*{asked}* becomes {text}. Your network translates {right:.0%} of 200 new sentences perfectly.",
     **{"asked": ASKED, "text": translate(ASKED), "right": right},
     holds=right > 0.6,
 )
@@ -589,14 +589,14 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "While it writes 我, {i:.0%} of the weight is on *I*; while it writes 深度 学习, {deep:.0%} is on the positions after *love*.",
+    "While the network writes 我, {i:.0%} of the weight is on *I*; while it writes 深度 学习, {deep:.0%} is on the positions after *love*.",
     i=weights[0, 0].item(),
     deep=weights[2:4, 2:].sum().item() / 2,
     holds=weights[0, 0] > 0.5 and weights[2:4, 2:].sum() > 1,
 )
 
 # %% [markdown]
-# For *deep learning*, the weight doesn't have to fall on the matching word. In this grammar the two always come together, and an annotation knows its neighbours, so either
+# For *deep learning*, the weight needn't fall on the matching word. In this grammar the two words always come together, and an annotation knows its neighbours, so either
 # position can tell the decoder about both words. The largest weight shows where the decoder *looked*, not which word it *meant*. Choose a text, and point at a symbol:
 
 # %% tags=["view"]
@@ -623,7 +623,7 @@ alignment(shown, choose="Text")
 # %% [markdown]
 # A picture can be chosen to please; a number judges every sentence. Link each target word to the source word that gets its largest weight. The **alignment error rate** is,
 # [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. A stored experiment on 24,000 sentences measured it for four scores; *scaled
-# dot* is tomorrow's. The baseline, the diagonal, ignores the words.
+# dot* is tomorrow's. The baseline, which links along the diagonal, ignores the words.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from lowest to highest; the diagonal was measured on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
@@ -661,14 +661,14 @@ judged = [
     reads(example.text, example.locale) == example.target for example in dates.parts.test[:200]
 ]
 observe(
-    "It reads *14 de fevereiro de 1993* as *{one}*, and {right:.1%} of 200 dates without a mistake, all on days that are not in the training set.",
+    "It reads *14 de fevereiro de 1993* as *{one}*. Of 200 dates, it reads {right:.1%} without a mistake, and none of their days is in the training set.",
     **{"one": reads("14 de fevereiro de 1993", "pt_BR"), "right": sum(judged) / 200},
     holds=sum(judged) > 0.9 * 200,
 )
 
 # %% [markdown]
-# In JupyterLab, `reads("…")` reads your own birthday. Here on the page, a network of the same kind answers. It was trained for longer, and also on dates as people type
-# them: in lower case, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
+# In JupyterLab, `reads("…")` reads your own birthday. Here, a network of the same kind answers. It was trained for longer, and also on dates as people type them: in lower
+# case, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
 
 # %% tags=["view"]
 typed_date("dates", examples=shown_first(dates.parts.test))
@@ -686,7 +686,7 @@ mechanisms.waiting(6)
 plt.show()
 
 # %% [markdown]
-# How long is the longest chain of operations that wait for each other? We count it in autograd's record of the computation.
+# How long is the longest chain of operations that must run one after the other? We count it in autograd's record of the computation.
 
 
 # %%
@@ -699,7 +699,7 @@ def chains(n):
     return longest_chain(model(ids, torch.tensor([n]), ids).sum()), longest_chain(look.sum())
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The model's chain doubles with the length; attention's own stays the same. Operations that wait for each other, on logarithmic axes.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for attention alone."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "When the length doubles, so does the model's chain; attention's own stays the same. Operations that must run one after the other; both axes are logarithmic.", "name": "fig-chains"}, "image": {"alt": "The line of the whole model rises straight; that of attention alone is flat."}}
 lengths = [8, 16, 32, 64, 128]
 whole, alone = zip(*map(chains, lengths))
 lines = {"encoder, attention, decoder": (lengths, whole), "attention alone": (lengths, alone)}
@@ -709,7 +709,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 64 and 128 symbols, the model's chain has {half} and {full} operations; attention's own has {short} and {long}.",
+    "With 64 symbols, the model's chain has {half} operations, and with 128 it has {full}; attention's own has {short} with 64 symbols and {long} with 128.",
     **{"half": whole[3], "full": whole[4], "short": alone[3], "long": alone[4]},
     holds=1.9 < whole[4] / whole[3] < 2.05 and alone[3] == alone[4],
 )
@@ -763,8 +763,8 @@ claim(
 # ```{exercise} Count the score's weights
 # :label: exercise-additive-score-parameters
 #
-# *Warm-up, 3 minutes.* An additive score compares queries of 64 numbers with keys of 128. The two are added as vectors of 32 numbers. How many parameters do $W_a$, $U_a$
-# and $v$ have together? ([Solution](solutions/04_attention.ipynb#solution-additive-score-parameters))
+# *Warm-up, 3 minutes.* An additive score compares queries of 64 numbers with keys of 128. Before they are added, both become vectors of 32 numbers. How many parameters do
+# $W_a$, $U_a$ and $v$ have together? ([Solution](solutions/04_attention.ipynb#solution-additive-score-parameters))
 # ```
 
 # %%
@@ -789,8 +789,8 @@ check("fully_masked_query", my_weight)
 # ```{exercise} Predict: which state is the query?
 # :label: exercise-who-asks
 #
-# *Core, 5 minutes.* In a decoder of **Bahdanau's** style you change the symbol that it reads at step 3 (steps count from 0). Everything else stays the same. Which is the
-# first step whose attention weights change? (And in Luong's?) ([Solution](solutions/04_attention.ipynb#solution-who-asks))
+# *Core, 5 minutes.* In a decoder of **Bahdanau's** style you change the symbol that it reads at step 3 (steps count from 0). Everything else stays the same. At which step
+# do the attention weights first change? (And in Luong's?) ([Solution](solutions/04_attention.ipynb#solution-who-asks))
 # ```
 
 # %%
@@ -803,8 +803,8 @@ check("who_asks", my_step)
 # :label: exercise-cost-by-length
 #
 # *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each translation you know whether it is correct.
-# How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. For an empty
-# bucket, return 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
+# For each **bucket of lengths**, return how much larger the share of correct translations is with attention. A bucket holds the lengths from one edge up to, but not
+# including, the next. For an empty bucket, return 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
 # ```
 
 
@@ -823,8 +823,8 @@ check("cost_by_length", cost_by_length)
 # ```{exercise} Alignment error rate
 # :label: exercise-alignment-error-rate
 #
-# *Core, 9 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let **every weight that reaches a
-# threshold** be a link. With these links $A$, the sure links $S$, and the possible links $P$, which include $S$, the alignment error rate {cite}`och2003systematic` is
+# *Core, 9 minutes.* The usual alignment has one link for each target symbol, but some symbols have two partners or none. So let **every weight that reaches a threshold**
+# be a link. With these links $A$, the sure links $S$, and the possible links $P$, which include $S$, the alignment error rate {cite}`och2003systematic` is
 #
 # $$
 # 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} .
@@ -846,9 +846,9 @@ check("alignment_error_rate", alignment_error)
 # ```{exercise} Greedy decoding, minimum length
 # :label: exercise-minimum-length
 #
-# *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols have been written. The model is a table here. Row
-# `log_p[last]` holds the log-probabilities of the symbol after `last`, and BOS comes before the first. A sentence ends with EOS, which is part of the result, or is cut off
-# at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
+# *Core, 10 minutes.* Decode greedily with a **minimum length**, and return the chosen ids: EOS may not be chosen before `min_len` other symbols have been written. The
+# model is a table here. Row `log_p[last]` holds the log-probabilities of the symbol after `last`; the first symbol comes after BOS. A sentence ends with EOS, which is part
+# of the result, or is cut off at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
 # ```
 
 
@@ -866,10 +866,10 @@ check("minimum_length", greedy)
 # %% tags=["view"]
 points = {
     "build the decoder's input for training": "shift",
-    "write a score, and turn scores into weights that leave out padding": "additive_score masked_softmax additive_score_parameters fully_masked_query",
+    "write the additive score, and turn scores into weights that leave out padding": "additive_score masked_softmax additive_score_parameters fully_masked_query",
     "say which state is the query in Bahdanau's decoder and in Luong's": "who_asks",
     "decode greedily, symbol by symbol, with a minimum length": "minimum_length",
-    "measure what a fixed vector costs, by length": "cost_by_length",
+    "measure what a fixed vector costs at each length": "cost_by_length",
     "read word alignments off attention weights, and measure their error": "alignment_error_rate",
 }
 checklist({point: ids.split() for point, ids in points.items()})

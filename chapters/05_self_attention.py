@@ -68,8 +68,8 @@ quiz("05_self_attention")
 # >
 # > The animal did not cross the street because it was too **wide**.
 #
-# What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. Can a network work it out if it reads as yesterday's
-# encoder did, word by word, from both ends?
+# What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence it means the animal, in the second the street. Can a network work that out by reading as
+# yesterday's encoder did, word by word, from both ends?
 #
 # A small grammar writes 4,000 such sentences for training. The network has to fill the gap `_` with *does* or *do*, and name the noun that the pronoun means.
 
@@ -81,7 +81,7 @@ rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[
 table(rows, ["sentence", "fills the gap", "the pronoun means"])
 
 # %% [markdown]
-# Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals are tired, streets are wide. We never tell the network which nouns are animals.
+# Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals can be tired, streets can be wide. We never tell the network which nouns are animals.
 # First we train a GRU that reads in both directions.
 
 
@@ -104,22 +104,22 @@ patient = recurrent.select(learning_rate=recurrent.lowest("learning_rate", "vali
 longer = [row["pronoun"] for row in patient]
 observe(
     "After five epochs it fills {gap:.0%} of the gaps in the validation set correctly, and understands {pronoun:.0%} of the pronouns. "
-    "After 60, at the best of three learning rates, three networks understand {low:.0%} to {high:.0%} of the pronouns in the test set.",
+    "After 60 epochs, at the best of three learning rates, three networks understand {low:.0%} to {high:.0%} of the pronouns in the test set.",
     **of_gru,
     **{"low": min(longer), "high": max(longer)},
     holds=of_gru["gap"] > 0.97 and of_gru["pronoun"] < 0.85 and max(longer) < 0.97,
 )
 
 # %% [markdown]
-# The gaps are soon solved, but the pronouns are hard. One suspect is the distance: everything that a state knows of a distant word has passed through [every state in
-# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but don't shorten the path.
+# The gaps are soon filled correctly, but the pronouns are hard. One suspect is the distance: everything that a state knows of a distant word has passed through [every
+# state in between](deeper/05_self_attention.ipynb#deeper-way). Gates help, but don't shorten the path.
 
 # %% [markdown]
 # ## The idea
 #
 # *1 minute.* How did you know what *it* means? You looked from *it* to *tired*, and from there to a noun that can be tired.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday, the path from *animal* to *it* led through every state in between; today it is one step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday, the path from *animal* to *it* led through every state in between; today it is one step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal; it is labelled 1 step."}}
 mechanisms.roads("the animal did not cross the street because it …", asks=8, asked=1)
 plt.show()
 
@@ -142,10 +142,10 @@ y = weights @ x  # mix
 print("weights", [[round(a, 2) for a in row] for row in weights.tolist()])
 
 # %% [markdown]
-# These are the three moves of attention. **Compare** each word with every word, by a dot product. **Choose**: a softmax turns a word's scores into positive weights that sum to 1.
-# **Mix**: the weights average the words.
+# These are the three moves of attention. **Compare**: a dot product scores each word against every word. **Choose**: a softmax turns a word's scores into positive weights
+# that sum to 1. **Mix**: the weights average the words.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* attends mostly to itself.", "name": "fig-weightless"}, "image": {"alt": "From left to right: the vector of cat, 1 and 0; above the next cells the vectors of cat, sat and there as columns; where they cross, the three scores 1, 0, 0.5; an arrow, softmax, to the weights 0.51, 0.19, 0.31 in grey; above the last cells the three words as rows; below them their mixture 0.66, 0.34."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* attends mostly to itself.", "name": "fig-weightless"}, "image": {"alt": "On the left is the vector of cat, 1 and 0. Above the next cells are the vectors of cat, sat and there as columns, and where they cross are the three scores, 1, 0 and 0.5. An arrow, softmax, leads to the weights, 0.51, 0.19 and 0.31, in grey. Above the last cells are the three words as rows, and below them is their mixture, 0.66 and 0.34."}}
 mechanisms.looks(x, x, x, everyone=False, bare=True)
 plt.show()
 
@@ -170,7 +170,7 @@ plt.show()
 # q_t = W_q\, x_t, \quad k_t = W_k\, x_t, \quad v_t = W_v\, x_t .
 # $$ (eq-roles)
 #
-# They are learned, so the network finds out for itself what is worth asking. Our $W_q$ swaps and doubles the two numbers: a thing asks for actions, an action for
+# The matrices are learned, so the network finds out for itself what is worth asking. Our $W_q$ swaps and doubles the two numbers: a thing asks for actions, an action for
 # things. In code, words are rows, hence `x @ W_q.T`.
 
 # %%
@@ -180,7 +180,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query (what it asks), its key (how it is found) and its value (what it gives).", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query (what it asks), its key (how it is found) and its value (what it gives).", "name": "fig-roles"}, "image": {"alt": "On the left are the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -219,9 +219,9 @@ guess(
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
 #
-# $d_k$ is the width of a query. The reason for the square root comes below.
+# $d_k$ is the width of a query; the square root is explained below.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*. Each number is written where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*. Each number is written where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "On the left is the query of cat, 0 and 2, in blue. Above the next cells are the keys of cat, sat and there as columns in orange, and where they cross are the three scores, 0, 1.41 and 0.71. An arrow, softmax, leads to the weights, 0.14, 0.58 and 0.28, in grey. Above the last cells are the three values as rows in green, that of sat the strongest, and below them is their mixture, 0.85 and 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
 plt.show()
 
@@ -231,9 +231,8 @@ plt.show()
 # ```{exercise} Scaled dot-product attention
 # :label: exercise-scaled-dot-product
 #
-# *9 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and with more axes in front, as in (B, T, d). `key.mT`
-# swaps the last two axes of a tensor. Return the contexts and the weights, in this order.
-# ([Solution](solutions/05_self_attention.ipynb#solution-scaled-dot-product))
+# *9 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. Return the contexts and the weights, in this order. Allow any number of axes before (T, d), as in
+# (B, T, d). `key.mT` is `key` with its last two axes swapped. ([Solution](solutions/05_self_attention.ipynb#solution-scaled-dot-product))
 # ```
 
 
@@ -259,13 +258,12 @@ y, alpha = attention(q, k, v)
 print("weights", [[round(a, 2) for a in row] for row in alpha.tolist()])
 print("outputs", [[round(a, 2) for a in row] for row in y.tolist()])
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries are answered at once, one row each. The row of *cat* (framed) is the same as before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries are answered at once, one row each. The row of *cat* (framed) is the same as before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there. On the left is Q, of shape (T, d_k), in blue. Above the next cells is K transposed, (d_k, T), in orange, and where they cross are the scores, (T, T). An arrow, softmax, leads to the weights, (T, T), in grey. Above the last cells is V, (T, d_v), in green, and below it are the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
 mechanisms.looks(q, k, v)
 plt.show()
 
 # %% [markdown]
-# In {numref}`fig-all-at-once` no word waits for its neighbour, and every word is one step away from every other. The price: $T$ words need $T^2$ scores. Day 7 is about
-# that.
+# Here no word waits for its neighbour, and every word is one step away from every other. The price is that $T$ words need $T^2$ scores, which Day 7 is about.
 #
 # ### The scale: why divide by the root?
 #
@@ -277,8 +275,9 @@ plt.show()
 # \frac{\partial \alpha_s}{\partial e_r} = \alpha_s \left(\delta_{sr} - \alpha_r\right)
 # $$ (eq-softmax-gradient)
 #
-# is close to 0 for all $s$ and $r$ if one weight is close to 1. ($e_r$ are the scores, and $\delta_{sr}$ is 1 for $s = r$, else 0.) Divided by $\sqrt{d_k}$, the scores
-# have variance 1 at any width. Does it matter? We let 500 random queries attend to 64 random keys each, and send a random gradient back through the weights to the scores.
+# is close to 0 for all $s$ and $r$ if one weight is close to 1. ($e_r$ are the scores, and $\delta_{sr}$ is 1 for $s = r$ and 0 otherwise.) Divided by $\sqrt{d_k}$, the
+# scores have variance 1 at any width. Does that matter? We let 500 random queries attend to 64 random keys each, and send a random gradient back through the weights to the
+# scores.
 
 
 # %% tags=["evidence"]
@@ -304,7 +303,7 @@ guess(
     because=f"The median over 500 queries is {share[1024]:.4f} times the median with the scale.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient arrives at the scores. Medians of 500 queries; bands cover nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient arrives at the scores. Medians (lines) and central nine tenths (bands) of 500 queries.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
 for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the scores"))):
     lines = {
@@ -317,27 +316,29 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. ([The query's](deeper/05_self_attention.ipynb#deeper-query) is even larger than with it.)
+# At a width of 64, as in the Transformer paper, most of the gradient survives without the scale, and [the query's gradient](deeper/05_self_attention.ipynb#deeper-query) is
+# even larger.
 #
 # ### Masks: what may be seen
 #
 # *18 minutes, 16 of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
 # position see itself and all positions before it. `&` combines two masks.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The causal mask strikes out the future, the padding mask the padding: which keys (columns) each query (row) may see. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The causal mask strikes out the future, and the padding mask the padding: which keys (columns) each query (row) may see. In a hatched row the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. The causal mask has ticks on and below the diagonal and strokes above it. The padding mask has strokes in the last column and ticks elsewhere, and its last row is hatched. Both together have ticks on and below the diagonal in the first three rows and strokes elsewhere, and the last row is hatched."}}
 mechanisms.masks()
 plt.show()
 
 # %% [markdown]
-# What if every key is masked for a query, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number
-# instead looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
+# What if every key is masked for a query, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. With a very negative number
+# instead, it averages exactly what was forbidden. So the weights of such a query should all be 0.
 #
 # ```{exercise} Masked attention
 # :label: exercise-masked-attention
 #
-# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). With `is_causal`, a query sees no key after its own position, either. If there are fewer
-# queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros where nothing is allowed;
-# `tril(n)` keeps a matrix up to its $n$-th diagonal. ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
+# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S), and return contexts and weights as before. With `is_causal`, a query sees no key
+# after its own position. If there are fewer queries than keys, the queries have the **last** positions: the last query sees the last key. Yesterday's
+# `masked_softmax(scores, mask)` gives zeros where nothing is allowed; `tril(n)` keeps a matrix up to its $n$-th diagonal.
+# ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
 # ```
 
 
@@ -401,7 +402,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Read `forward`; `ordered`, `give_order` and `mask` come into play further down. We train three readers, from different seeds.
+# In `forward`, `ordered`, `give_order` and `mask` come into play later. We train three readers, from different seeds.
 
 
 # %%
@@ -426,34 +427,34 @@ steps["one head"] = [judged(trained(one_look, seed=seed)) for seed in (0, 1, 2)]
 # %% tags=["evidence"]
 pronoun, gap = ([found[what] for found in steps["one head"]] for what in ("pronoun", "gap"))
 observe(
-    "One head understands {low:.0%} to {high:.0%} of the pronouns, and fills {worst:.0%} to {best:.0%} of the gaps correctly.",
+    "With one head, the readers understand {low:.0%} to {high:.0%} of the pronouns, and fill {worst:.0%} to {best:.0%} of the gaps correctly.",
     **{"low": min(pronoun), "high": max(pronoun), "worst": min(gap), "best": max(gap)},
     holds=sum(pronoun) / 3 > 0.5 and sum(gap) / 3 < 0.8,
 )
 
 # %% [markdown]
-# Your few lines already understand most of the pronouns, but the gaps are hard for them. Two things are missing.
+# Your few lines already understand most of the pronouns, but the gaps are hard.
 #
 # **Enough for tonight?** This is a good place to stop: your attention reads. Next it gets several heads, and a sense of order.
 #
 # ### Several heads at once
 #
 # *18 minutes, 14 of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
-# places brings back a mixture. So **multi-head attention** looks several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a softmax
-# of its own. The heads' outputs are concatenated, and $W_o$ mixes them:
+# places gets a mixture. So **multi-head attention** looks several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a softmax of its
+# own. The heads' outputs are concatenated, and $W_o$ mixes them:
 #
 # $$
 # \operatorname{MultiHead}(x_t) = W_o \left[y^{(1)}_t; \dots; y^{(h)}_t\right] .
 # $$ (eq-heads)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads: each attends in its half of the width, with weights of its own, and their outputs are concatenated.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads, each of which attends in its half of the width, with weights of its own.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
 mechanisms.heads()
 plt.show()
 
 # %% [markdown]
 # {numref}`fig-split` shows the right way to cut and the most common mistake. Both results have the same shape, so no error tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head one and a half words, spread over three rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. At the top right is the correct cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. At the bottom right is the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives each head one and a half words.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. At the top right is the correct cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. At the bottom right is the wrong one: head 0 has the rows cat (light blue), cat (yellow) and sat (light blue); head 1 has the rows sat (yellow), there (light blue) and there (yellow)."}}
 mechanisms.cuts()
 plt.show()
 
@@ -461,7 +462,7 @@ plt.show()
 # ```{exercise} Split into heads
 # :label: exercise-split-heads
 #
-# *6 minutes.* Turn (B, T, D) into (B, h, T, d), with $d = D / h$: the first head gets the first $d$ columns of every position, the second the next $d$.
+# *6 minutes.* Return `x`, (B, T, D), as (B, h, T, d), with $d = D / h$: the first head gets the first $d$ columns of every position, and the second the next $d$.
 # ([Solution](solutions/05_self_attention.ipynb#solution-split-heads))
 # ```
 
@@ -481,8 +482,8 @@ check.show_reference("split_heads")
 # ```{exercise} Multi-head self-attention
 # :label: exercise-multi-head
 #
-# *8 minutes.* Now the layer: project, split, attend, concatenate, mix. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below the other. Use your `attention` and
-# `split_heads`. ([Solution](solutions/05_self_attention.ipynb#solution-multi-head))
+# *8 minutes.* Write the layer: project, split, attend, concatenate, mix. Return the outputs and the weights. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below
+# the other. Use your `attention` and `split_heads`. ([Solution](solutions/05_self_attention.ipynb#solution-multi-head))
 # ```
 
 
@@ -510,7 +511,7 @@ steps["four heads"] = [judged(trained(four_looks, seed=seed)) for seed in (0, 1,
 # %% tags=["evidence"]
 four, filled = ([found[what] for found in steps["four heads"]] for what in ("pronoun", "gap"))
 observe(
-    "Four heads understand {low:.0%} to {high:.0%} of the pronouns, and fill {gaps:.0%} of the gaps correctly.",
+    "With four heads, the readers understand {low:.0%} to {high:.0%} of the pronouns, and on average they fill {gaps:.0%} of the gaps correctly.",
     **{"low": min(four), "high": max(four), "gaps": sum(filled) / 3},
     holds=sum(four) > sum(pronoun) and sum(filled) / 3 < 0.9,
 )
@@ -518,7 +519,8 @@ observe(
 # %% [markdown]
 # ### Self-attention doesn't see order
 #
-# *10 minutes, 6 of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", that is the *first* noun.
+# *10 minutes, 6 of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", the subject is the
+# *first* noun.
 
 # %% tags=["view"]
 torch.manual_seed(0)
@@ -531,7 +533,7 @@ guess(
     "We shuffle seven words and run the layer again. What are its seven outputs now?",
     ["Other numbers.", "The same, shuffled.", "The same, in the same order."],
     right="The same, shuffled.",
-    because=f"The largest difference is {moved:.0e}: rounding.",
+    because=f"The largest difference is {moved:.0e}, which is rounding.",
 )
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words: in another order the outputs move with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. At the bottom, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the positions differ."}}
@@ -568,10 +570,10 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The plainest way is a table with a learned row
-# for each position, which is added to the word there.
+# To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The plainest way adds to each word the row of its
+# position in a learned table.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With the row of its position added, *dog* at position 0 and *dog* at position 2 are different vectors.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns from top to bottom: the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With the row of its position added, *dog* at position 0 and *dog* at position 2 are different vectors.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns show, from top to bottom, the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
 places = torch.tensor([[0.0, 0.5], [0.5, 0.5], [0.5, 0.0]])  # a row for each position
 ax = sheet(6.4)
 for i, names in enumerate((["dog", "bites", "man"], ["man", "bites", "dog"])):
@@ -591,8 +593,8 @@ plt.show()
 # ```{exercise} Learned positional encoding
 # :label: exercise-give-order
 #
-# *6 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position `start`.
-# ([Solution](solutions/05_self_attention.ipynb#solution-give-order))
+# *6 minutes.* Return each word plus the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position
+# `start`. ([Solution](solutions/05_self_attention.ipynb#solution-give-order))
 # ```
 
 
@@ -638,20 +640,20 @@ for layer in (ours, book(some, mask=real[:, None, None], need_weights=True)):
 print("outputs and weights agree with the library's and the book's layers to ten digits")
 
 # %% [markdown]
-# Loops and gradients are checked on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
+# The [deeper page](deeper/05_self_attention.ipynb#deeper-right) checks the definition and the gradients.
 
 # %% [markdown]
 # ## Train it
 #
-# *2 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
-# of the three on the validation set.
+# *2 minutes.* Now everything comes together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the reader that is
+# best on the validation set.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four heads fix the pronouns; order and a second layer, added together, fix the gaps. Bars are means of three seeds (the GRU's: one); lines go from lowest to highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four heads fix the pronouns; order and a second layer, added together, fix the gaps. Bars are means of three seeds (of one for the GRU); lines go from lowest to highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}
@@ -659,8 +661,8 @@ for ax, what in zip(axes, ("pronoun", "gap")):
 plt.show()
 
 # %% [markdown]
-# Within five epochs, heads fixed the pronouns; order and a second layer, together, fixed the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets
-# far, too.) Now we use the test set, once, and sentences whose pair of noun and adjective was kept out of training. For comparison, a simple rule takes the first noun that agrees in number.
+# Five epochs were enough for all this. ([With more, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets far, too.) Now we use the test set, once, and
+# sentences whose pair of noun and adjective was kept out of training. For comparison, a simple rule takes the first noun that agrees in number.
 
 # %% tags=["evidence"]
 parts = (corpus.test, "pronoun"), (corpus.test, "gap"), (corpus.unseen_pairs, "pronoun")
@@ -669,7 +671,7 @@ unseen = [row["pronoun, unseen pairs"] for row in patient]
 ruled = sum(pronouns.first_of_its_number(s) == s.antecedent for s in corpus.test) / 500
 observe(
     "On average the three readers fill {gaps:.0%} of the gaps in the test set correctly, and understand {reader:.1%} of the pronouns ({new:.1%} with unseen pairs). "
-    "The rule gets {rule:.0%}; the GRU, after 60 epochs, at most {gru:.0%} ({gru_new:.0%} with unseen pairs).",
+    "The rule answers {rule:.0%} of them correctly; after 60 epochs, the GRU answers at most {gru:.0%} correctly ({gru_new:.0%} with unseen pairs).",
     **{"gaps": gaps, "reader": tested, "new": new, "rule": ruled},
     **{"gru": max(longer), "gru_new": max(unseen)},
     holds=tested > max(0.97, ruled + 0.1)
@@ -678,8 +680,8 @@ observe(
 )
 
 # %% [markdown]
-# The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. The reader and the GRU both have about 14,000
-# parameters, though the GRU had twelve times as many epochs.
+# The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. Both models have about 14,000 parameters, and the GRU
+# had twelve times as many epochs.
 
 # %% [markdown]
 # ## Look inside
@@ -702,7 +704,7 @@ observe(
     holds=tired == "animal" and wide == "street" and sure.min() > 0.5,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One word flips the answer: the weights of *it* in the first layer, head by head, with *tired* and with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word flips the answer: the weights of *it* in the first layer, head by head, with *tired* and with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads there is a row for the sentence with tired and one for that with wide; the columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
 looks = weights[:, 0, :, it].transpose(0, 1).flatten(0, 1)  # (h · 2, T)
 rows = [f"head {head}, {word}" for head in (1, 2, 3, 4) for word in asked]
 names = {"rows": rows, "columns": [*asked["tired"][:-1], "tired/wide"]}
@@ -746,10 +748,9 @@ missed = {
 }
 
 # %% [markdown]
-# "So *it* attends to *the animal*." That is where most people stop. But a weight only says what goes into an average. The value may hold nothing of interest, or the
-# same information may arrive by another route. Whether attention explains anything is disputed {cite}`jain2019attention,wiegreffe2019attention`. There is an honest
-# test, an
-# **ablation**: take the link away, and see whether the answer gets worse.
+# "So *it* attends to *the animal*." That is where most people stop. But a weight only says how much of a value goes into an average. That value may hold nothing of
+# interest, or the same information may arrive by another route. Whether attention explains anything is disputed {cite}`jain2019attention,wiegreffe2019attention`. The
+# honest test is an **ablation**: take the link away. Does the answer get worse?
 
 # %%
 part, key_at = corpus.validation, looked_at(corpus.validation)
@@ -770,10 +771,10 @@ guess(
     "Which link is missed most when it is taken away?",
     ["to the antecedent", "to the adjective", "both about as much"],
     right="to the antecedent",
-    because=f"Your reader loses {lost['antecedent']:.0f} of 100 pronouns without it; without the link to the adjective it loses {lost['adjective']:.0f}.",
+    because=f"Without it, {lost['antecedent']:.0f} fewer of 100 pronouns are correct; without the link to the adjective, {lost['adjective']:.0f} fewer are.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: the mean weight that a pronoun gives four kinds of words. Right: how many of 100 pronouns are lost without that link. Five stored readers: means, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: the mean weight that a pronoun gives four kinds of words. Right: how many fewer of 100 pronouns are correct without the link to that kind. Means of five stored readers, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars(on, "mean weight", ax=axes[0])
 bars(missed, "points lost without it", ax=axes[1])
@@ -791,14 +792,14 @@ observe(
 )
 
 # %% [markdown]
-# Yet the adjective is missed far less. Often, singular or plural is enough to decide. And the adjective's information also reaches *it*
-# [by another route](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks, but not whether the answer depends on it.
+# Yet the adjective is missed far less. Often, the number, singular or plural, is enough to decide. And the adjective's information also reaches *it* [through other
+# words](deeper/05_self_attention.ipynb#deeper-adjective). A weight shows where a word looks, but not whether the answer depends on that word.
 
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Put a sentence together, and a reader like yours answers, here in the page. Let someone else choose, and guess first. Then do today's test: take away a
-# word that the pronoun attends to. Does the answer need it?
+# *6 minutes.* Put a sentence together, and a reader like yours answers here. Let someone else choose, and guess first. Then do today's test: take away a word that the
+# pronoun attends to. Does the answer need it?
 
 # %% tags=["view"]
 meaning(
@@ -870,10 +871,10 @@ observe(
 )
 
 # %% [markdown]
-# Averages of averages: soon no word knows which one it is. {cite:t}`dong2021attention` prove that the difference shrinks doubly exponentially with depth.
+# These are averages of averages: soon no word knows which one it is. {cite:t}`dong2021attention` prove that the difference shrinks doubly exponentially with depth.
 #
-# Something else is missing: a step that is not linear. For given weights, the output of attention is *linear* in the values. It can fetch, mix and weigh, but it computes
-# nothing new. A position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
+# A nonlinear step is missing, too: for given weights, the output of attention is *linear* in the values. It can fetch, mix and weigh, but it computes nothing new. A
+# position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
 #
 # So attention moves information between positions, and the sum keeps what was there. Thinking about it takes something else.
 
@@ -887,7 +888,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "att-2",
-    "Yes: without the scale, the typical gradient at the scores is {wide:.4f} times as large at a width of 1,024, and {usual:.2f} times at 64.",
+    "Yes: without the scale, the scores' typical gradient is {wide:.4f} times as large at width 1,024; at 64 it is {usual:.2f} times as large.",
     **{"wide": share[1024], "usual": share[64]},
     holds=lambda wide, usual: wide < 0.01 and usual > 0.5,
     scale="500 random queries, 64 keys",
@@ -901,7 +902,7 @@ leak = partial(experiments.load("order_leak").spread, "right", layers=2, positio
 knows = {name: leak(causal=name == "causal")[0] for name in ("free", "causal")}
 claim(
     "att-4",
-    "Yes, if nothing is masked: asked which of two marks came first, it guesses ({free:.0%}). With a causal mask, two layers answer {causal:.0%} correctly.",
+    "Yes, if nothing is masked: asked which of two marks came first, two layers answer {free:.0%} correctly; with a causal mask, they answer {causal:.0%} correctly.",
     **knows,
     holds=lambda free, causal: abs(free - 0.5) < 0.06 and causal > 0.95,
     experiment="order_leak",
@@ -914,7 +915,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "att-7",
-    "Yes: the antecedent gets {noun:.2f} of the weight, another noun {other:.2f}; without the link to the antecedent, {lost:.0f} of 100 answers are lost.",
+    "Yes: the antecedent gets {noun:.2f} of the weight, and another noun {other:.2f}; without the link to the antecedent, {lost:.0f} fewer of 100 answers are correct.",
     **{"noun": sum(on["antecedent"]) / 5, "other": sum(on["other noun"]) / 5},
     lost=sum(missed["antecedent"]) / 5,
     holds=lambda noun, other, lost: noun > 2 * other and lost > 50,
@@ -943,8 +944,8 @@ check("self_attention_parameters", my_count)
 # ```{exercise} The scale that fits
 # :label: exercise-unit-variance
 #
-# *Core, 6 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but the queries' have variance `var_q`, and the
-# keys' `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
+# *Core, 6 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but their variance is `var_q` in the queries and `var_k`
+# in the keys. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
 # ```
 
 
@@ -960,8 +961,8 @@ check("unit_variance", unit_scores)
 # ```{exercise} Remove one link
 # :label: exercise-cut-edge
 #
-# *Core, 10 minutes.* Does it matter that query $t$ attends to key $s$? Take that one link away, in all heads and sequences, as if the key had been masked for this query.
-# You have the weights, not the scores. A query that attended to nothing else gets zeros. ([Solution](solutions/05_self_attention.ipynb#solution-cut-edge))
+# *Core, 10 minutes.* Return the context without the link from query $t$ to key $s$, in all heads and sequences, as if the key had been masked for this query. You have the
+# weights, not the scores. A query that attended to nothing else gets zeros. ([Solution](solutions/05_self_attention.ipynb#solution-cut-edge))
 # ```
 
 
@@ -1001,7 +1002,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a sequence can find out which of its words belong together, at any distance, in one step. **Tomorrow** each position gets a small network to think with, and the sums
+# So a sequence can find out, in one step, which of its words belong together, at any distance. **Tomorrow** each position gets a small network to think with, and the sums
 # get a norm that keeps them in bounds. That is a block of the Transformer.
 
 # %% [markdown]

@@ -19,8 +19,7 @@
 # - translate one word at a time, with a model that learned all words at once,
 # - encode positions with sinusoids, and scale the embeddings to match,
 # - explain what residual sums and norms do for a gradient.
-#
-# It builds on [Day 4](04_attention.ipynb) (translation) and on [Day 5](05_self_attention.ipynb) (self-attention, masks and heads). It takes 50 minutes to read and
+# Today builds on [Day 4](04_attention.ipynb) (translation) and [Day 5](05_self_attention.ipynb) (self-attention, masks and heads). It takes 50 minutes to read and
 # 31 to write four functions. At the end a Transformer translates *your* sentence, word by word, and shows its cross-attention.
 
 # %% tags=["setup"]
@@ -73,7 +72,7 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs at four learning rates, with three seeds each, and we take the best rate.
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs at four learning rates, with three seeds each, and we take the best.
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -94,7 +93,7 @@ observe(
 )
 
 # %% [markdown]
-# Recurrence makes words queue; attention doesn't. So why not stack a few of yesterday's attention layers? Because yesterday turned up two problems: attention moves information around without computing anything new from it, and in a deep stack of such layers the words become more and more alike.
+# Recurrence makes words queue; attention doesn't. So why not stack a few of yesterday's attention layers? Because yesterday turned up two problems: attention moves information around without computing anything new from it, and in a deep stack of such layers the words become ever more alike.
 
 # %% [markdown]
 # ## The idea
@@ -107,9 +106,9 @@ observe(
 #
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up when we build it.
+# Attention and a feed-forward layer, each with a norm and a sum around it, make a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up when we build it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from the bottom up: the words I love deep learning; embeddings and positions; then, L times, norm and self-attention, norm and feed-forward; a last norm; and on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from the bottom up: BOS 我 爱 深度 学习; embeddings and positions; then, L times, norm and causal self-attention, norm and cross-attention, norm and feed-forward; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. The left one holds, from the bottom up, the words I love deep learning; embeddings and positions; then, L times, norm and self-attention, norm and feed-forward; a last norm; and on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower, which holds, from the bottom up, BOS 我 爱 深度 学习; embeddings and positions; then, L times, norm and causal self-attention, norm and cross-attention, norm and feed-forward; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
 
 
@@ -139,22 +138,21 @@ plt.show()
 # %% tags=["evidence"]
 size, slope = grown[:, -1].mean(dim=0).tolist()
 observe(
-    "After 64 blocks the stream is {size:.0f} times as large as after one, and the gradient {slope:.0e} times as large.",
+    "After 64 blocks the stream is {size:.0f} times as large as after one, and the gradient is {slope:.0e} times as large.",
     size=size,
     slope=slope,
     holds=size > 20 and slope > 1e4,
 )
 
 # %% [markdown]
-# Every layer adds to the stream, so each one reads larger numbers than the last. The cure: each reads a normalised copy.
+# Every layer adds to the stream, so each reads larger numbers than the last. The cure is that each reads a normalised copy.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm comes before every layer, and another after each stack's last block.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm comes before every layer, and another after each stack's last block.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Frames mark the norm below each attention and each feed-forward layer, and those above the last blocks."}}
 towers("norms")
 plt.show()
 
 # %% [markdown]
-# Layer norm treats each position by itself. It subtracts the mean $\mu$ of the position's $D$ numbers, divides by their standard deviation $\sigma$, and then lets the network learn a gain $g$ and a bias $b$
-# for each of the $D$ components:
+# Layer norm treats each position by itself. It subtracts the mean $\mu$ of the position's $D$ numbers, divides by their standard deviation $\sigma$, and then applies a gain $g$ and a bias $b$, which are learned for each of the $D$ components:
 #
 # $$
 # \begin{aligned}
@@ -168,10 +166,10 @@ plt.show()
 
 # %% tags=["view"]
 guess(
-    "One position holds 1, 1, 5, 5, another 10, 10, 50, 50. How do they come out of layer norm?",
+    "One position holds 1, 1, 5, 5, and another holds 10, 10, 50, 50. How do they come out of layer norm?",
     ["The second is ten times as large.", "Both come out the same.", "The second is shifted."],
     right="Both come out the same.",
-    because="Mean 3 and standard deviation 2, or mean 30 and standard deviation 20: both become −1, −1, 1, 1.",
+    because="The first has mean 3 and standard deviation 2, the second has mean 30 and standard deviation 20: both become −1, −1, 1, 1.",
 )
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm brings small and large rows to the same size: an example without gain and bias. Each row is one position, and has its own mean and standard deviation.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables with three rows, for I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are subtracted. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
@@ -200,7 +198,7 @@ plt.show()
 # ```{exercise} Layer norm
 # :label: exercise-layer-norm
 #
-# *6 minutes.* Compute {eq}`eq-layer-norm` from means and square roots. Allow any number of axes before the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
+# *6 minutes.* Return {eq}`eq-layer-norm`, computed from means and square roots. Allow any number of axes before the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
 # ```
 
 
@@ -229,7 +227,7 @@ check.show_reference("layer_norm")
 #
 # Its hidden layer is $F$ wide, in the paper four times the model's width, so most of an encoder block's weights are in these boxes:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The feed-forward layer comes last in each block.", "name": "fig-towers-desks"}, "image": {"alt": "The two towers again, in grey. Framed: the feed-forward layer of the encoder and that of the decoder, on top of their blocks."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The feed-forward layer comes last in each block.", "name": "fig-towers-desks"}, "image": {"alt": "The two towers again, in grey. Frames mark the feed-forward layer of the encoder and that of the decoder, on top of their blocks."}}
 towers("feed-forward")
 plt.show()
 
@@ -272,19 +270,19 @@ plt.show()
 # \end{aligned}
 # $$ (eq-residual)
 #
-# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
+# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and a gradient can travel from the last block back to the first along [a path with nothing on it but additions](deeper/06_transformer.ipynb#deeper-warmup).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 (12 numbers per head) and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leads to norm, B T D; above it are q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leads to norm, B T D; above it are W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leads to the norm, B T D. Above it are q, k and v, B h T d_k; the weights, B h T T; the heads, B h T d_k; and their merger by W_o, B T D, from which an arrow leads back to a plus on the thick arrow. From the second, called FFN, an arrow leads to the norm, B T D. Above it are W_1 and the ReLU, B T F; and W_2, B T D, from which an arrow leads back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
 # %% [markdown]
-# We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so another norm follows the last block.
+# We take pre-norm, because [deep models train more stably with it](deeper/06_transformer.ipynb#deeper-warmup). Its stream is never normalised, so another norm follows the last block.
 #
 # ```{exercise} A Transformer block
 # :label: exercise-block
 #
-# *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm. Each has a norm of its own. Norms and sublayers are functions that turn a sequence into another of the same shape. ([Solution](solutions/06_transformer.ipynb#solution-block))
+# *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm, and return the result. Each sublayer has a norm of its own. Norms and sublayers are functions that turn a sequence into another of the same shape. ([Solution](solutions/06_transformer.ipynb#solution-block))
 # ```
 
 
@@ -302,10 +300,10 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So a third sublayer comes between its self-attention and its feed-forward layer: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *15 minutes, 13 of them yours.* The block so far can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So a third sublayer comes between its self-attention and its feed-forward layer: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed in the encoder: self-attention, with a full grid of four by four. Framed in the decoder: causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four; the keys and values of the encoder's output lead into it."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and cross-attention. The grids show what may be seen, with a row for each query and a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. In the encoder, a frame marks self-attention, with a full grid of four by four. In the decoder, frames mark causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
 towers("self-attention", "cross-attention")
 plt.show()
 
@@ -313,7 +311,7 @@ plt.show()
 # ```{exercise} A decoder block
 # :label: exercise-decoder-block
 #
-# *13 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (without it, from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
+# *13 minutes.* Run the three sublayers of a decoder block, in pre-norm, and return the result. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (by default from `y`), and returns the output and the weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
 # ```
 
 
@@ -331,10 +329,9 @@ check.show_reference("decoder_block")
 # %% [markdown]
 # ### The shifted target: teacher forcing
 #
-# *2 minutes.* How does the decoder learn? At each position it has to predict the next word. During training we know the whole translation, so we feed it the *true* previous word, whatever it would have
-# predicted: teacher forcing, as on Day 4. And since a causal mask hides the words that come later, all positions are trained at once.
+# *2 minutes.* How does the decoder learn? At each position it has to predict the next word. During training we know the whole translation, so we feed the decoder the *true* previous word, whatever it would have predicted: teacher forcing, as on Day 4. And since a causal mask hides the words that come later, all positions are trained at once.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing: the decoder's input (below) is its target (above), shifted by one position. Solid arrows: what each position may see. Dashed: the true word, fed back.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that are further right. Dashed arrows lead from each word above to the same word below, one position to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing: the decoder's input (below) is its target (above), shifted by one position. Solid arrows show what each position may see; dashed arrows feed back the true word.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that are further right. Dashed arrows lead from each word above to the same word below, one position to the right."}}
 ax = sheet(6.6)
 size = (2.2, 0.85)
 places = [2.6 + 2.62 * i for i in range(5)]
@@ -444,7 +441,7 @@ class Transformer(nn.Module):
 # %% [markdown]
 # The target's embedding table both reads words and scores them {cite}`press2017using`.
 #
-# Once the model is trained, there is no true word to feed it. So it reads back its own: it takes the most probable next word, appends it, and asks again. A model that does so is **autoregressive**.
+# Once the model is trained, there is no true word to feed it. So it reads back its own words: it takes the most probable next word, appends it, and predicts again. A model that does so is **autoregressive**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The decoder writes one word at a time, and each step (a line) reads all the words before it.", "name": "fig-ticking"}, "image": {"alt": "Five lines. In the first, BOS leads to 我. In the second, BOS 我 leads to 爱; in the third, BOS 我 爱 to 深度; in the fourth, BOS 我 爱 深度 to 学习; and in the last, BOS and all four words lead to EOS."}}
 mechanisms.ticking([*hanzi, "EOS"])
@@ -505,7 +502,7 @@ observe(
 )
 
 # %% [markdown]
-# One pass over the sentences, still without positions, and it translates. But something is missing, and you know it from yesterday.
+# After one pass over the sentences, still without positions, it translates. But something is missing, and you know it from yesterday.
 
 # %% tags=["view"]
 told = ["the teacher likes Tom", "Tom likes the teacher"]
@@ -514,14 +511,14 @@ guess(
     f"What does it return for “{told[0]}”, and for “{told[1]}”?",
     ["Two correct translations.", "The same translation twice.", "Nothing."],
     right="The same translation twice.",
-    because=f"“{both[0]}”, and “{both[1]}”. To the encoder a sentence is a bag of words.",
+    because=f"It returns “{both[0]}” and “{both[1]}”. To the encoder, a sentence is a bag of words.",
 )
 
 
 # %% [markdown]
 # ### Sinusoidal positional encoding
 #
-# *3 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. A direction is two numbers: how far right the hand points, and how high.
+# *3 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. A direction is two numbers: the hand's distance to the right, and its height.
 #
 # $$
 # \begin{aligned}
@@ -531,11 +528,11 @@ guess(
 # \end{aligned}
 # $$ (eq-waves)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Positions enter once, at the bottom.", "name": "fig-towers-positions"}, "image": {"alt": "The two towers again, in grey. Framed: embeddings and positions, the lowest box of either tower."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Positions enter once, at the bottom.", "name": "fig-towers-positions"}, "image": {"alt": "The two towers again, in grey. Frames mark embeddings and positions, the lowest box of either tower."}}
 towers("embeddings")
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A clock's hand traces two waves: how high it points is the cosine, and how far right is the sine. Dashed: the hand at later positions.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A clock's hand traces two waves: its height is the cosine, and its distance to the right is the sine. Dashed hands are at later positions.", "name": "fig-wave"}, "image": {"alt": "On the left is a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, are a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
 omega, steps = 0.7, 8
 ax = sheet(6.4)
 face = dial(ax, (2.75, 3.2), 2.0)
@@ -552,7 +549,7 @@ for m in range(steps):
     note(ax, (at[0], 5.6), str(m))
 arrow(ax, (2.75, 3.2 - 1.76), (left - 0.15, 3.2 - 1.76))
 note(ax, (2.75, 5.75), "one clock", weight="bold")
-note(ax, (10.9, 0.6), "how high: cosine —   how far right: sine - -")
+note(ax, (10.9, 0.6), "height: cosine —   to the right: sine - -")
 note(ax, (10.9, 6.15), "position")
 plt.show()
 
@@ -561,14 +558,14 @@ heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True)
 plt.show()
 
 # %% [markdown]
-# Why waves? Moving on by $k$ positions turns a hand by the same angle, wherever it was. So *three words further on* is the same matrix everywhere ([shown](deeper/06_transformer.ipynb#deeper-turns)), and $W_q$ and $W_k$ can learn such matrices.
+# Why waves? Moving on by $k$ positions turns a hand by the same angle, wherever it was. So *three words further on* means [the same matrix everywhere](deeper/06_transformer.ipynb#deeper-turns), and $W_q$ and $W_k$ can learn such matrices.
 #
 # In `embed`, the words' vectors are multiplied by $\sqrt D$. Their table starts with small numbers, which suit the logits, but the positional encoding would drown them out.
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* PyTorch's own Transformer lends its weights to yours and the book's.
+# *1 minute.* PyTorch's own Transformer lends its weights to yours and to the book's.
 
 
 # %% tags=["evidence"]
@@ -609,7 +606,7 @@ translator_right = task.exact(write(yours, held_out), task.validation)
 ours = {n: longest_chain(yours(x, x).sum()) for n, x in some.items()}
 without = fmean(row["validation"] for row in at_best(stored, "without positions"))
 observe(
-    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly. Even without positions, at the best of four rates, {without:.0%} do, because most of them allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
+    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly. Even without positions, at the best of four learning rates, {without:.0%} do, because most sentences allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     written=translate(yours, ASKED),
     right=translator_right,
     without=without,
@@ -620,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments both were about the same size and had three seeds. On short sentences and in copying digits both made the same number of passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments, both were about the same size, each with three seeds. On short sentences and in copying digits, both made the same number of passes, each at its best learning rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -644,7 +641,7 @@ assert abs(short[0] - short[1]) < 0.04 and abs(long[0] - long[1]) < 0.01
 assert min(digits) > 0.98 and alone < 1 / 3
 
 # %% [markdown]
-# At this size, neither is ahead. Both copy the digits, too, because both can attend to them. A GRU of about the same size, without attention, copies fewer than a third of them at its best rate.
+# At this size, neither is ahead. Both copy the digits, too, because both can attend to them. A GRU of about the same size, without attention, copies fewer than a third of them, even at its best learning rate.
 #
 # How much *time* you save when words don't queue depends on how many processors you have ([we had one](deeper/06_transformer.ipynb#deeper-time)).
 
@@ -677,7 +674,7 @@ def through(source, read):
     return torch.stack(scores), weights
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Each head attends differently: cross-attention of the last block's four heads while *I love deep learning* is translated. Rows: the predicted words. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Bright cells lie on or near the circles of the diagonal in some heads and elsewhere in others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each head attends differently: cross-attention of the last block's four heads while *I love deep learning* is translated. Rows are the predicted words; circles mark the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Bright cells lie on or near the circles of the diagonal in some heads and elsewhere in others."}}
 words, (ids,) = [*ASKED.split(), "EOS"], task.target(["我 爱 深度 学习"])
 _, weights = through(task.source([ASKED])[0], torch.tensor([[BOS, *ids]]))
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
@@ -699,7 +696,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told the heads what to do. And attention weights are only half the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the blocks, and try other temperatures (Day 2).
+# No one told the heads what to do. And attention weights are only half the story, as yesterday's ablations showed. So follow one position. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the blocks, and try other temperatures (Day 2).
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
@@ -727,7 +724,7 @@ real = says != PAD
 pairs = zip(stages[[0, 3, 6]], (reads, says, says))
 share = [(scores.argmax(-1) == word)[real].float().mean().item() for scores, word in pairs]
 observe(
-    "Over all validation sentences, the stream starts by repeating its input word at {repeats:.0%} of the positions. After the first block it would predict the correct next word at {first:.0%} of them, after the second at {last:.0%}.",
+    "Over all validation sentences, the stream starts by repeating its input word at {repeats:.0%} of the positions. After the first block it would predict the correct next word at {first:.0%} of them; after the second it would do so at {last:.0%}.",
     repeats=share[0],
     first=share[1],
     last=share[2],
@@ -752,7 +749,7 @@ guess(
     because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks; with the sum alone it rises from sixteen on; the other two stay level. Right: the two lines with sums are as on the left; the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input (left), and of its part that differs between positions (right), against the number of untrained blocks. Means and ranges of three starts; all axes are logarithmic, and the vertical ones begin at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks; with the sum alone it rises from sixteen on; the other two stay level. Right: the two lines with sums are as on the left; the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
 for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "the part that differs"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
@@ -763,18 +760,18 @@ axes[1].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# A norm alone keeps the gradient alive, too. But look on the right: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both, and with a feed-forward layer and positions, attention can be stacked and trained.
+# A norm alone keeps the gradient alive, too. But look at the right-hand panel: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both, and with a feed-forward layer and positions, attention can be stacked and trained.
 
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose a word of the translation to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). It never saw *I love deep learning* either.
+# *6 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose a word of the translation to see its cross-attention. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). It never saw *I love deep learning* either.
 
 # %% tags=["view"]
 translator("translation", sentence=ASKED)
 
 # %% [markdown]
-# Your own model is smaller; ask it in JupyterLab. Both know the words of their training sentences, and nothing else of the world.
+# Your own model is smaller; ask it in JupyterLab. Both know only the words of their training sentences.
 
 # %%
 written = translate(yours, "those clever students studied music with Mary")
@@ -820,7 +817,7 @@ grus, todays = (timed.select(layer=name) for name in ("GRU", "encoder block"))
 pairs = dict(zip(timed.parameters["T"], zip(grus, todays)))
 claim(
     "tr-3",
-    "Can't tell here: on one core, it is at most {time:.1f} times as fast. Its chain is {chain:.0f} times shorter, but only parallel hardware benefits.",
+    "Can't tell here: on one core, a block is at most {time:.1f} times as fast as a GRU, although its chain is {chain:.0f} times shorter.",
     time=max(gru["seconds"] / block["seconds"] for gru, block in pairs.values()),
     chain=pairs[512][0]["chain"] / pairs[512][1]["chain"],
     holds=lambda time, chain: time < 8 and chain > 100,
@@ -834,7 +831,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-4",
-    "Yes: after 16 untrained blocks, the gradient that tells positions apart is {kept:.1f} times one block's; without sum and norm, {lost:.0e}; with norms alone, {same:.0e}.",
+    "Yes: after 16 untrained blocks, the gradient telling positions apart is {kept:.1f} times one block's; with norms alone it is {same:.0e}, and with neither {lost:.0e}.",
     kept=left["sum and norm"][1],
     lost=left["neither"][1],
     same=left["norm alone"][1],
@@ -845,13 +842,12 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Eleven more are on the [deeper page](deeper/06_transformer.ipynb), and all solutions on [a page of their own](solutions/06_transformer.ipynb).
+# *As long as you like.* Eleven more are on the [deeper page](deeper/06_transformer.ipynb), and all solutions are on [a page of their own](solutions/06_transformer.ipynb).
 #
 # ```{exercise} Count a decoder block
 # :label: exercise-decoder-block-parameters
 #
-# *Warm-up, 5 minutes.* A `DecoderBlock(64, 4, 256)` has two attention layers, a feed-forward layer, three norms, and a bias for each matrix. How many parameters does it have? Write
-# down the number before you ask PyTorch.
+# *Warm-up, 5 minutes.* A `DecoderBlock(64, 4, 256)` has two attention layers, a feed-forward layer, three norms, and a bias for each matrix. How many parameters does it have?
 # ([Solution](solutions/06_transformer.ipynb#solution-decoder-block-parameters))
 # ```
 
@@ -901,7 +897,7 @@ check("pre_norm_deviation", my_deviation)
 # y = g \odot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}} .
 # $$
 #
-# Compute it from sums and square roots. For which $x$ does layer norm, without its bias, return the same?
+# Return it, computed from sums and square roots. For which $x$ does layer norm, without its bias, return the same?
 # ([Solution](solutions/06_transformer.ipynb#solution-rms-norm))
 # ```
 

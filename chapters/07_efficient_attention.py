@@ -19,9 +19,7 @@
 # - draw the mask of a window, and say how far information travels through blocks,
 # - count the cost of attention, and say at which length it dominates,
 # - say what a window can't recall.
-#
-# It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). It takes 55 minutes to read and half an hour to write three
-# functions, and there is a good place to stop halfway. At the end a Transformer uses your functions to write documentation: the same text as before, in far less time.
+# Today builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). It takes 55 minutes to read and half an hour to write three functions. At the end a Transformer uses your functions to write documentation: the same text as before, in far less time.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -120,12 +118,12 @@ observe(
     holds=full < 4.5 and scored[-1] < 0.02 * sum(scored),
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs struck out have been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs struck out have been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below them is written: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
 mechanisms.again()
 plt.show()
 
 # %% [markdown]
-# The old characters haven't changed, and yet they are compared again. There is more waste: as you wrote it on Day 5, attention stores every score, only to read it once, and many scores hardly count in the end.
+# The old characters haven't changed, and yet they are compared again. There is more waste: attention as you wrote it on Day 5 stores every score, only to read it once, and many scores hardly count in the end.
 
 # %%
 looks = weights_of(writer, validation_rows(16, 256))
@@ -140,13 +138,13 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* Picture a meeting in which everyone has to hear everyone. It can be made shorter in three ways.
+# *1 minute.* Picture a meeting in which everyone has to hear everyone. It can be shortened in three ways.
 #
 # 1. **Compute nothing twice.** When someone new comes in, the others don't introduce themselves again. That is a **cache** of keys and values.
 # 2. **Store nothing needlessly.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
 # 3. **Compare nothing needlessly.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but none of its answers. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but not its answers. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six-by-six maps. The first, nothing twice, is a pale triangle with a dark last row. The second, a tile at a time, is a pale triangle with one dark square of four cells. Under these two is written: the same answers. The third, neighbours, is a band along the diagonal, and under it is written: other answers."}}
 mechanisms.three_ways()
 plt.show()
 
@@ -157,7 +155,7 @@ plt.show()
 #
 # *14 minutes, 9 of them yours.* The causal mask lets no character see what comes after it. So the keys and values of the old characters never change, in any block, and there is no need to compute them twice: we keep them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each new character adds one key and one value to the cache, and its query attends to everything held so far.", "name": "fig-cache"}, "image": {"alt": "Three pictures in a row: t comes, r comes, i comes. In each, keys in orange and values in green are tables of two rows, with three, four and five columns; the last column is new, dark and framed. Below, one row of scores in blue: 3, 4 and 5 new pairs."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each new character adds one key and one value to the cache, and its query attends to everything held so far.", "name": "fig-cache"}, "image": {"alt": "Three pictures in a row: t comes, r comes, i comes. In each, keys in orange and values in green are tables of two rows, with three, four and five columns; the last column is new, dark and framed. Below is one row of scores in blue, with 3, 4 and 5 new pairs."}}
 mechanisms.cache(steps=3, first=3)
 plt.show()
 
@@ -230,7 +228,7 @@ plt.show()
 without, with_cache = of_letter.values()
 each = sum(x.nbytes for of_block in remembering.held for x in of_block) // remembering.n_read
 observe(
-    "After {behind:,} characters, the next one takes {times:.0f} times less work with a cache. The price: the cache grows by {each:,} bytes per character.",
+    "After {behind:,} characters, the next one takes {times:.0f} times less work with a cache. The price is that the cache grows by {each:,} bytes per character.",
     **{"behind": counts[-1], "times": without[-1] / with_cache[-1], "each": each},
     holds=without[-1] > 200 * with_cache[-1],
 )
@@ -246,7 +244,7 @@ observe(
 layers, n_heads, d_k, size = 80, 64, 128, 2
 per_token = 2 * layers * n_heads * d_k * size  # bytes: keys and values
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With keys and values for each head, the cache of a long text outweighs the model itself: a model of 70 billion weights, counted from its published sizes. Both axes are logarithmic.", "name": "fig-cache-weighs"}, "image": {"alt": "A straight rising line over 1,024 to 131,072 tokens, from 2.5 to 320 GiB. A dashed horizontal line at 130 GiB, the weights; the cache crosses it between 32,768 and 65,536 tokens."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With keys and values for each head, the cache of a long text outweighs the model itself: a model of 70 billion weights, counted from its published sizes. Both axes are logarithmic.", "name": "fig-cache-weighs"}, "image": {"alt": "A straight line rises from 2.5 to 320 GiB over 1,024 to 131,072 tokens. A dashed horizontal line marks the weights, at 130 GiB; the cache crosses it between 32,768 and 65,536 tokens."}}
 tokens, weights = [1024 * 2**i for i in range(8)], 70e9 * size / 2**30
 gib = [per_token * T / 2**30 for T in tokens]
 ax = by_length({"cache": gib}, tokens, "tokens of one text", "GiB")
@@ -267,7 +265,7 @@ observe(
 #
 # ### Tiles: the same softmax without the map
 #
-# *24 minutes, 12 of them yours.* Where all queries come at once, attention computes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch holds at once. Our head is 64 wide and has a causal mask.
+# *24 minutes, 12 of them yours.* Where all queries come at once, attention computes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` finds the most memory that PyTorch holds at once. Our head is 64 wide and has a causal mask.
 
 
 # %%
@@ -324,7 +322,7 @@ online_softmax([1, 3, 2, 5, 4, 0, 6, 2, 1], [4, 0, 8, 2, 6, 1, 3, 5, 7], size=3)
 # ```{exercise} Online softmax: one tile
 # :label: exercise-online-softmax
 #
-# *12 minutes.* Take in one tile as in {eq}`eq-online-softmax`, for T queries at once. Before the first tile, $m = -\infty$ and both sums are 0. `amax(dim=-1, keepdim=True)` returns the largest number of each row. ([Solution](solutions/07_efficient_attention.ipynb#solution-online-softmax))
+# *12 minutes.* Take in one tile as in {eq}`eq-online-softmax`, for T queries at once, and return the new $m$, $\ell$ and $a$. Before the first tile, $m = -\infty$ and both sums are 0. `amax(dim=-1, keepdim=True)` returns the largest number of each row. ([Solution](solutions/07_efficient_attention.ipynb#solution-online-softmax))
 # ```
 
 
@@ -369,7 +367,7 @@ observe(
     holds=abs(tiled - full) < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores exists at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries process one group of queries after another; your loop takes all at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores exists at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries process one group of queries after another; your loop takes all at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right is a five-by-five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. A note says: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
@@ -385,17 +383,17 @@ guess(
     "Compared with all scores at once, how much memory do your tiles need at 4,096 positions?",
     answers,
     right=answers[2 if share < 0.05 else 1],
-    because=f"{held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, which is {share:.1%}.",
+    because=f"They need {held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, which is {share:.1%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: the most bytes that one head holds at once, at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's, at a few megabytes, hardly show."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: peak memory of one head at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's, at a few megabytes, hardly show."}}
 bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
 # %% [markdown]
 # **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory. The library's fused attention, which our layers have used since Day 5, works in the same way.
 #
-# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. The remaining 35 minutes or so change the answers.
+# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, and tiles save memory. The last method, in the remaining 35 minutes or so, does change them.
 #
 # ### A sliding window: fewer pairs, other answers
 #
@@ -416,7 +414,7 @@ plt.show()
 # ```{exercise} Sliding-window attention: the mask
 # :label: exercise-window
 #
-# *8 minutes.* Return the mask of {numref}`fig-window` for any T and w: boolean, True where the query of a row sees the key of a column. `torch.arange` returns the positions, and `[:, None]` turns them into a column.
+# *8 minutes.* Return the mask of {numref}`fig-window` for any T and w. It is boolean, and True where the query of a row sees the key of a column. `torch.arange` returns the positions, and `[:, None]` turns them into a column.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-window))
 # ```
 
@@ -440,7 +438,7 @@ mechanisms.reach(w=2, layers=3)
 plt.show()
 
 # %% [markdown]
-# So $L$ blocks with a window of $w$ reach back $L \cdot w$ positions. With a window of 16, our writer's four reach back $4 \cdot 16 = 64$.
+# So $L$ blocks with a window of $w$ reach back $L \cdot w$ positions. With a window of 16, our writer's four blocks reach back $4 \cdot 16 = 64$.
 
 
 # %%
@@ -463,7 +461,7 @@ in_blocks = partial(efficient.window_attention, window=64, is_causal=True)
 ways = partial(all_scores, w=64), in_blocks
 less, (of_mask, of_blocks) = ([cost(form, T)[0] for form in ways] for T in (1024, 2048))
 observe(
-    "With a window of 64 at 2,048 positions, the pieces need {share:.0%} of the work that all scores under a mask need. When the text doubles in length, the pieces need {blocks:.1f} times as much work, and the mask needs {mask:.1f} times as much.",
+    "With a window of 64 at 2,048 positions, the pieces take {share:.0%} of the work that it takes to compute all scores and mask them. When the text doubles in length, the pieces take {blocks:.1f} times as much work, and the mask takes {mask:.1f} times as much.",
     **{"share": of_blocks / of_mask, "blocks": of_blocks / less[1], "mask": of_mask / less[0]},
     holds=of_blocks < min(0.2 * of_mask, 2.2 * less[1]) and of_mask > 3.5 * less[0],
 )
@@ -505,7 +503,7 @@ guess(
     "The writer was trained with all pairs. Now each of its blocks suddenly sees only 16 characters back. What happens to the perplexity?",
     answers,
     right=answers[1 if sudden[16] < 1.1 * full else 2],
-    because=f"It was {full:.2f} and is now {sudden[16]:.2f}. The near characters tell it nearly everything that the far ones would.",
+    because=f"It was {full:.2f} and is now {sudden[16]:.2f}. The near characters tell the writer nearly everything that the far ones would.",
 )
 
 # %% tags=["evidence"]
@@ -541,7 +539,7 @@ plt.show()
 # %% tags=["evidence"]
 first, after = ({w: sum(relative(when, w)) / 3 - 1 for w in sizes} for when in ("before", "after"))
 observe(
-    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. Once the writer has trained under them, they raise it by {four_after:.1%}, {some_after:.1%} and {many_after:.1%}.",
+    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. Once the writer has trained under them, the first raises it by {four_after:.1%}, the second by {some_after:.1%}, and the third by {many_after:.1%}.",
     **{"four": first[4], "some": first[16], "many": first[64]},
     **{"four_after": after[4], "some_after": after[16], "many_after": after[64]},
     holds=all(0 < after[w] < 0.8 * first[w] for w in (4, 8, 16, 32))
@@ -555,7 +553,7 @@ observe(
 #
 # *1 minute.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all of it: the share that the last 1 to 192 characters get; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all of it: the share that the last 1 to 192 characters get, averaged over heads and validation text. The dashed line marks a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves rise with the number of characters, from 1 to 192 on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -575,7 +573,7 @@ observe(
 #
 # ## Show someone
 #
-# *11 minutes.* The writer runs on this page. Start a text, and it is continued twice, without a cache and with one, but with the same weights, random numbers and share of the processor's time. Without a cache, the writer reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
+# *11 minutes.* The writer runs on this page. Start a text, and it is continued twice, without a cache and with one, but with the same weights, random numbers and share of the processor's time. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge.
 
 # %% tags=["view"]
 live_race("documentation", beginning=start)
@@ -598,7 +596,7 @@ race(runs)
 # ## Where it breaks
 #
 # *3 minutes.* So is a window all you need? Take a text of 128 positions in which an answer can be far away. Half of the positions hold a pair, a key with its value; the other half, in between, hold a key alone and ask: *which value did it have?* That is **recall** {cite}`arora2024zoology`. The answer may come before the question or after it, so these models look both ways.
-# Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same number of steps and the same learning rate.
+# Stored experiments trained Transformers of two blocks on this task, with three seeds for each kind of attention, the same number of steps and the same learning rate.
 
 # %% tags=["view"]
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiments
@@ -614,10 +612,10 @@ guess(
     "Two blocks with a window of 16 reach 32 positions. Up to what distance do they find the answer?",
     answers,
     right=answers[0 if by_distance[1] < 0.5 else 1],
-    because=f"At 1 to 16 positions they answer {by_distance[0]:.0%} of the questions correctly, at 17 to 32 only {by_distance[1]:.0%}. Guessing would get one in eight.",
+    because=f"At 1 to 16 positions they answer {by_distance[0]:.0%} of the questions correctly, and at 17 to 32 only {by_distance[1]:.0%}. Guessing would get one in eight correct.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One block with all pairs is enough to bring recall back. Share of correct answers by distance: mean and range of three seeds (stored experiments). Dashed: chance.", "name": "fig-distance"}, "image": {"alt": "Three lines over the distance, from about 10 to 110 positions. All pairs stay at one. The window begins near one and drops to chance beyond 16 positions. A window in one block and all pairs in the other stay near one."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One block with all pairs is enough to bring recall back. Share of correct answers by distance: mean and range of three seeds (stored experiments). The dashed line is chance.", "name": "fig-distance"}, "image": {"alt": "Three lines over the distance, from about 10 to 110 positions. All pairs stay at one. The window begins near one and drops to chance beyond 16 positions. A window in one block and all pairs in the other stay near one."}}
 found["one of each"] = mixed.column("right by distance", **{"all pairs in block": 2})
 lines = {name: (middles, rings) for name, rings in found.items()}
 ax = curves(lines, "positions between question and answer", "share correct")
@@ -669,7 +667,7 @@ costs = experiments.load("attention_costs")
 at = {T: {row["method"]: row["step_bytes"] for row in costs.select(T=T)} for T in (4096, 8192)}
 claim(
     "eff-2",
-    "No: twice the length takes {full:.1f} times the memory with whole maps, {tiled:.1f} times in tiles and {fused:.1f} times in the library's kernel.",
+    "No: when the length doubles, whole maps take {full:.1f} times as much memory, but tiles take only {tiled:.1f} times and the library's kernel {fused:.1f} times.",
     **{name: at[8192][name] / at[4096][name] for name in ("full", "tiled", "fused")},
     holds=lambda full, tiled, fused: full > 3.5 and max(tiled, fused) < 2.2,
     experiment="attention_costs",
@@ -679,7 +677,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Eleven more are on the [deeper page](deeper/07_efficient_attention.ipynb), and all solutions on [a page of their own](solutions/07_efficient_attention.ipynb).
+# *As long as you like.* Eleven more are on the [deeper page](deeper/07_efficient_attention.ipynb), and all solutions are on [a page of their own](solutions/07_efficient_attention.ipynb).
 #
 # ```{exercise} What a key–value cache weighs
 # :label: exercise-cache-size
@@ -725,8 +723,7 @@ check("window_recall", my_share)
 # ```{exercise} Dilated window: a window with holes
 # :label: exercise-dilated-window
 #
-# *Core, 10 minutes.* A **dilated** window reaches further with the same number of pairs. Query $t$ sees itself and `window` positions before it, spaced `dilation` apart. Return the mask. Then ask yourself: three
-# blocks have a window of 3 and dilations of 1, 4 and 16. From how far back can information reach the last position?
+# *Core, 10 minutes.* A **dilated** window reaches further with the same number of pairs. Query $t$ sees itself and `window` positions before it, spaced `dilation` apart. Return the mask. Then ask yourself: if three blocks have a window of 3 and dilations of 1, 4 and 16, from how far back can information reach the last position?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-dilated-window))
 # ```
 
@@ -768,7 +765,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we put the parts to use. You have written everything that a network needs to read, translate and write, and you know what it costs. [Day 8](08_text_classification.ipynb) gives a network sentences that people wrote, and asks: what is this about, and which words decide it?
+# You have written everything that a network needs to read, translate and write, and you know what it costs. **Tomorrow** a network reads [sentences that people wrote](08_text_classification.ipynb). What is each about, and which words decide it?
 
 # %% [markdown]
 # ## Further reading
