@@ -327,3 +327,27 @@ def norm_at_the_end(x, memory, real, norms, own, cross, think):
 )
 def own_twice(x, memory, real, norms, own, cross, think):
     return decoder_block(x, memory, real, norms, own, own, think)
+
+
+@exercise.mistake(
+    "your cross-attention has the source's mask, but not the source: without `memory`, keys and "
+    "values come from the decoder's own stream."
+)
+def memory_forgotten(*given):
+    return run(*given, ask=lambda cross, y, memory, real: cross(y, mask=real)[0])
+
+
+@exercise.mistake(
+    "your cross-attention takes its queries from the source, and hides keys of the target: what "
+    "asks comes first."
+)
+def queries_from_the_source_with_its_mask(*given):
+    return run(*given, ask=lambda cross, y, memory, real: cross(memory, y, mask=real)[0])
+
+
+@exercise.mistake(
+    "the feed-forward layer returns one tensor, without weights: your [0] takes the first sequence "
+    "out of it, for all of them."
+)
+def first_thought_alone(x, memory, real, norms, own, cross, think):
+    return run(x, memory, real, norms, own, cross, lambda y: think(y)[0])
