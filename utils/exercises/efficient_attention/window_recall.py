@@ -59,3 +59,11 @@ def percent():
 @exercise.mistake("two blocks may reach 32 positions; here is one.")
 def two_blocks():
     return share(window=32)
+
+
+@exercise.mistake(
+    "that is what a question far from both ends sees: near an end it sees less, and what is not "
+    "seen can be guessed."
+)
+def in_the_middle_without_guesses():
+    return 32 / 127

@@ -118,3 +118,15 @@ def sign_of_the_half(ours, theirs):
 @exercise.mistake("you take powers of 2: the surprises are in nats, so their base is e.")
 def powers_of_2(ours, theirs):
     return -((2**-ours + 2**-theirs) / 2).log2()
+
+
+@exercise.mistake(
+    "exp of a surprise is 1 / p, which is over 1: your result is a negative surprise."
+)
+def inverse_with_a_minus(ours, theirs):
+    return -((torch.exp(ours) + torch.exp(theirs)) / 2).log()
+
+
+@exercise.mistake("only the second probability is halved: a mean halves the whole sum.")
+def second_halved(ours, theirs):
+    return -(torch.exp(-ours) + torch.exp(-theirs) / 2).log()

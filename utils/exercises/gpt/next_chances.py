@@ -245,3 +245,17 @@ def equally_likely(logits, tau, p):
 @exercise.mistake("you cut off p and keep 1 - p: p is what should stay.")
 def p_cut_off(logits, tau, p):
     return next_chances(logits, tau, 1 - p)
+
+
+@exercise.mistake("you divide by p: the probabilities that are left add up to p or more.")
+def divided_by_p(logits, tau, p):
+    return cut_p((logits / tau).softmax(0), p) / p
+
+
+@exercise.mistake(
+    "you take a softmax of the probabilities that are left: it brings them closer together, where "
+    "a division by their sum keeps their ratios."
+)
+def softmax_of_what_is_left(logits, tau, p):
+    likely = (logits / tau).softmax(0)
+    return likely.masked_fill(cut_p(likely, p) == 0, -torch.inf).softmax(0)

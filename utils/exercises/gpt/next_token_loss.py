@@ -240,3 +240,12 @@ def divided_by_texts(logits, ids):
 def each_token(logits, ids):
     n, real = asked(logits, ids)
     return n[real]
+
+
+@exercise.mistake(
+    "`reshape` and `view` to (B, V, T) cut the same numbers anew: to exchange two axes, transpose."
+)
+def cut_anew(logits, ids):
+    B, T, V = logits.shape
+    nats = F.cross_entropy(logits[:, :-1].reshape(B, V, T - 1), ids[:, 1:], reduction="none")
+    return nats[ids[:, 1:] != PAD].mean()

@@ -91,25 +91,15 @@ def padded_sources():
 
 
 def run(
-    x,
-    memory,
-    real,
-    norms,
-    own,
-    cross,
-    think,
-    *,
+    *given,
     look=lambda own, y, real: own(y, is_causal=True)[0],
     ask=lambda cross, y, memory, real: cross(y, memory, mask=real)[0],
     order=(0, 1, 2),
     step=lambda x, norm, f: x + f(norm(x)),
 ):
     """Run a decoder block with one part of it done otherwise."""
-    sublayers = (
-        lambda y: look(own, y, real),
-        lambda y: ask(cross, y, memory, real),
-        think,
-    )
+    x, memory, real, norms, own, cross, think = given
+    sublayers = [lambda y: look(own, y, real), lambda y: ask(cross, y, memory, real), think]
     for place, i in enumerate(order):
         x = step(x, norms[place], sublayers[i])
     return x
@@ -285,10 +275,8 @@ def cross_sum_missing(x, memory, real, norms, own, cross, think):
 
 
 @exercise.mistake("cross-attention reads the stream as it is: its queries need a norm, the second.")
-def queries_not_normed(x, memory, real, norms, own, cross, think):
-    x = x + own(norms[0](x), is_causal=True)[0]
-    x = x + cross(x, memory, mask=real)[0]
-    return x + think(norms[2](x))
+def queries_not_normed(x, memory, real, norms, *layers):
+    return run(x, memory, real, [norms[0], lambda y: y, norms[2]], *layers)
 
 
 @exercise.mistake("the feed-forward layer uses the norm of cross-attention: its own is the third.")
@@ -297,10 +285,8 @@ def third_norm_unused(x, memory, real, norms, *layers):
 
 
 @exercise.mistake("the feed-forward layer reads the stream as it is: it needs a norm, the third.")
-def thought_not_normed(x, memory, real, norms, own, cross, think):
-    x = x + own(norms[0](x), is_causal=True)[0]
-    x = x + cross(norms[1](x), memory, mask=real)[0]
-    return x + think(x)
+def thought_not_normed(x, memory, real, norms, *layers):
+    return run(x, memory, real, [norms[0], norms[1], lambda y: y], *layers)
 
 
 @exercise.mistake("the first sum is missing: add what self-attention finds to the stream.")
@@ -311,10 +297,8 @@ def own_sum_missing(x, memory, real, norms, own, cross, think):
 
 
 @exercise.mistake("self-attention reads the stream as it is: it needs a norm, the first.")
-def own_not_normed(x, memory, real, norms, own, cross, think):
-    x = x + own(x, is_causal=True)[0]
-    x = x + cross(norms[1](x), memory, mask=real)[0]
-    return x + think(norms[2](x))
+def own_not_normed(x, memory, real, norms, *layers):
+    return run(x, memory, real, [lambda y: y, norms[1], norms[2]], *layers)
 
 
 @exercise.mistake("you normalise at the end of the block: a norm comes once, after the last block.")
@@ -327,3 +311,18 @@ def norm_at_the_end(x, memory, real, norms, own, cross, think):
 )
 def own_twice(x, memory, real, norms, own, cross, think):
     return decoder_block(x, memory, real, norms, own, own, think)
+
+
+@exercise.mistake("cross-attention has the mask, but no `memory`: it reads the decoder's words.")
+def memory_forgotten(*given):
+    return run(*given, ask=lambda cross, y, memory, real: cross(y, mask=real)[0])
+
+
+@exercise.mistake("your source asks, and its mask hides target words: what asks comes first.")
+def queries_from_the_source_with_its_mask(*given):
+    return run(*given, ask=lambda cross, y, memory, real: cross(memory, y, mask=real)[0])
+
+
+@exercise.mistake("the feed-forward layer returns no weights: [0] takes one sequence for all.")
+def first_thought_alone(x, memory, real, norms, own, cross, think):
+    return run(x, memory, real, norms, own, cross, lambda y: think(y)[0])

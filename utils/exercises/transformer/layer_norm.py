@@ -217,3 +217,8 @@ def axis_counted_from_the_front(x, gain, bias, eps):
 @exercise.mistake("you average over the last two axes: each position has a mean of its own.")
 def last_two_axes(x, gain, bias, eps):
     return gain * normed(x, eps, (-2, -1)) + bias
+
+
+@exercise.mistake("`std` divides by D - 1 where you need D, and ε is missing under the root.")
+def no_eps_and_one_less(x, gain, bias, eps):
+    return gain * normed(x, 0.0, correction=1) + bias

@@ -59,3 +59,10 @@ def share_of_the_last():
 @exercise.mistake("a block has two sublayers, and the input is part of the sum.")
 def one_sublayer_each_without_input():
     return math.sqrt(12)
+
+
+@exercise.mistake(
+    "that is the last sublayer's share of the variance: how large is the whole deviation?"
+)
+def share_of_the_variance():
+    return 1 / 25

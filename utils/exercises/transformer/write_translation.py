@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from utils.data.text import BOS, EOS, PAD
-from utils.exercises.checking import Exercise
+from utils.exercises.checking import Exercise, looping
 
 
 @torch.no_grad()
@@ -26,32 +26,46 @@ def write(model: Any, source: Tensor, longest: int = 14) -> Tensor:
 
 
 class Counted:
-    """A model whose encoder may run once for all words."""
+    """A model whose encoder may read each of B sources once, one by one or all together."""
 
-    def __init__(self, model: Any):
-        self.model, self.encoded = model, 0
+    def __init__(self, model: Any, B: int):
+        self.model, self.left = model, B
 
     def encode(self, source: Tensor) -> Tensor:
-        self.encoded += 1
-        if self.encoded > 1:
+        found = self.model.encode(source)
+        self.left -= len(source)
+        if self.left < 0:
             raise ValueError("the encoder runs again, although the source is still the same.")
-        return self.model.encode(source)
+        return found
 
     def decode(self, ids: Tensor, found: Tensor) -> Tensor:
         return self.model.decode(ids, found)
 
+    def __call__(self, source: Tensor, ids: Tensor) -> Tensor:
+        return self.decode(ids, self.encode(source))
+
 
 def counted(answer: Callable) -> Callable:
-    """An answer whose encoder runs once."""
+    """An answer whose encoder reads each source once."""
 
     @functools.wraps(answer)
     def once(model, source, longest):
-        return answer(Counted(model), source, longest)
+        return answer(Counted(model, len(source)), source, longest)
 
     return once
 
 
-exercise = Exercise(write, gradient=False, runs=True, through=counted)
+def drawn(B: int) -> tuple:
+    return MODEL, torch.randint(3, 13, (B, 4)), 3
+
+
+exercise = Exercise(
+    write,
+    gradient=False,
+    runs=True,
+    through=counted,
+    but=looping(lambda: drawn(1), lambda: drawn(6), "sentences"),
+)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -104,6 +118,11 @@ def several_sentences():
         (MODEL, torch.tensor([[5, EOS, PAD, PAD], [9, 4, 6, EOS], [8, 8, EOS, PAD]]), 6),
         (MODEL, torch.tensor([[3, 11, 6, 7, 4, EOS], [9, EOS, PAD, PAD, PAD, PAD]]), 7),
     ]
+
+
+@exercise.stage("one sentence, which ends early")
+def early_end():
+    return [(MODEL, torch.tensor([[6, 10, EOS]]), 6)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -265,3 +284,11 @@ def ended_by_hand(model, source, longest):
 @exercise.mistake("your result is (longest, B): the batch comes first.")
 def time_first(model, source, longest):
     return write(model, source, longest).T
+
+
+@exercise.mistake(
+    "you stop when all sentences end at the same word, as a single one does: (B, longest) is asked "
+    "for."
+)
+def stopped_at_a_common_end(*given):
+    return written(*given, stop=lambda ids: (ids[:, -1] == EOS).all().item())
