@@ -289,7 +289,7 @@ def with_its_count(words, counts, new):
     return (pair, counted(words, counts)[pair]), merged
 
 
-@exercise.mistake("each word overwrites what the words before it counted: add to a pair's number.")
+@exercise.mistake("you overwrite a pair's count when it comes up again: add to it.")
 def overwritten(words, counts, new):
     pairs = {}
     for word, count in zip(words, counts, strict=True):
