@@ -234,8 +234,10 @@ def endless(x):
 
 
 ERRORS = {  # what raises: how the one sentence before the error begins
-    (lambda x: x @ x[:, :2]): "in A @ B, the last axis of A must be as long as the first of",
-    (lambda x: x[None].expand(3, -1, -1) @ x[None].expand(3, -1, -1)): "in A @ B, the last axis",
+    (lambda x: x @ x[:, :2]): "in left @ right, the last axis of left must be as long as",
+    (
+        lambda x: x[None].expand(3, -1, -1) @ x[None].expand(3, -1, -1)
+    ): "in left @ right, the last axis",
     (lambda x: right(x) + x): "axes are lined up from the right, and two of them differ in length",
     (lambda x: torch.cat([x, x[:, :2]])): "`cat` needs tensors that differ along its own axis only",
     (lambda x: x.reshape(5, 2)): "a new shape must hold as many numbers as the old one",

@@ -4,8 +4,9 @@ import re
 
 MEANT = {  # a pattern of the error: what it usually means, and what to do
     r"mat1 and mat2 shapes|Expected size for first two dimensions of batch2|"
-    r"inconsistent tensor size|size mismatch, got input": "in A @ B, the last axis of A must be "
-    "as long as the first of B's two last axes: print both shapes, and look for a missing `.mT`.",
+    r"inconsistent tensor size|size mismatch, got input": "in left @ right, the last axis of left "
+    "must be as long as the first of right's two last: print both shapes, and look for a missing "
+    "`.mT`.",
     r"size of tensor a \(\d+\) must match": "axes are lined up from the right, and two of them "
     "differ in length: print both shapes, and give one tensor the axis that it lacks, with "
     "`keepdim=True` or `[:, None]`.",

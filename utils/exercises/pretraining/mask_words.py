@@ -221,7 +221,7 @@ def mask_is_a_word(ids, dice, share):
 
 @exercise.mistake("you hide the others: a word is asked for where `hides` is *below* the share.")
 def the_rest(ids, dice, share):
-    asked = (dice.hides >= share) & (ids > MASK)
+    asked = (dice.hides > share) & (ids > MASK)
     return read(ids, asked, dice), targets(ids, asked)
 
 
@@ -315,3 +315,12 @@ def dice_exchanged(ids, dice, share):
     a = (dice.how < share) & (ids > MASK)
     h = torch.where(a & (dice.hides < 0.8), MASK, ids)
     return torch.where(a & (dice.hides >= 0.9), dice.words, h), targets(ids, a)
+
+
+@exercise.mistake(
+    "where `how` is 0.9 or more, words that are not asked for change, too: `hides` decides first."
+)
+def another_wherever(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
+    return torch.where(dice.how >= 0.9, dice.words, hidden), targets(ids, asked)

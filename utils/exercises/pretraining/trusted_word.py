@@ -63,3 +63,8 @@ def stays_left_out():
 @exercise.mistake("that is the share of [MASK] among all words: ask about the words that are left.")
 def masks():
     return 100 * SHARE * MASKED
+
+
+@exercise.mistake("nearly: a whole number is too coarse here, so give one digit after the point.")
+def rounded():
+    return round(trusted_word())

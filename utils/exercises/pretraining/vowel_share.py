@@ -8,6 +8,7 @@ from torch import Tensor
 from utils.exercises.checking import Exercise, random
 
 WORDS = ["<pad>", "<mask>", "array", "axis", "image", "row", "<name>", "table", "index", "line"]
+WORDS += ["by"]  # without a vowel
 
 
 def vowel_share(logits: Tensor, words: Sequence[str]) -> float:
@@ -53,9 +54,20 @@ def no_word():
 
 @exercise.stage("all kinds of gaps")
 def all_kinds():
-    first = ["<name>", "table", "axis", "<pad>", "row", "image", "line"]
+    first = ["<name>", "table", "axis", "<pad>", "by", "image", "line"]
     second = ["axis", "index", "row", "table", "index", "line", "image"]
     return [scores(7, *first, second=second)]
+
+
+@exercise.stage("a symbol with a hyphen or a digit is likeliest: it isn't made of letters only")
+def more_than_letters():
+    words = ["<mask>", "in-place", "by", "int8", "edge", "row"]
+    logits = random(4, len(words))
+    for row, word in zip(logits, ("in-place", "int8", "edge", "in-place"), strict=True):
+        row[words.index(word)] += 20
+    for row, word in zip(logits, ("by", "row", "row", "edge"), strict=True):
+        row[words.index(word)] += 10
+    return [(logits, words)]
 
 
 @exercise.stage("every vowel, y as a consonant, and logits below 0")
@@ -127,8 +139,12 @@ def probability(logits, words):
     "you take the likeliest *gap* for each word: the maximum runs along the vocabulary."
 )
 def along_the_gaps(logits, words):
-    chosen = [word for word, column in zip(words, logits.T, strict=True) if word.isalpha()]
-    return sum(map(begins, chosen)) / len(chosen)
+    return share_of([words[i] for i in logits.argmax(dim=0).tolist()], "aeiou")
+
+
+@exercise.mistake("you count the words of the vocabulary: count gaps, by their likeliest word.")
+def of_the_vocabulary(logits, words):
+    return share_of([word for word in words if word.isalpha()], "aeiou")
 
 
 @exercise.mistake(
@@ -177,3 +193,25 @@ def symbols_at_0(logits, words):
 @exercise.mistake("you divide by the size of the vocabulary: divide by the number of gaps.")
 def all_lengths(logits, words):
     return sum(begins(w) for w in best(logits, words)) / len(words)
+
+
+@exercise.mistake(
+    "words that begin with a consonant are left out before you look: let all words of letters "
+    "compete."
+)
+def vowels_alone(logits, words):
+    return 1.0  # all of those begin with a vowel
+
+
+@exercise.mistake("“in-place” isn't made of letters only: ask about each character of a symbol.")
+def first_character(logits, words):
+    letters = torch.tensor([word[0].isalpha() for word in words])
+    chosen = logits.masked_fill(~letters, -torch.inf).argmax(dim=1)
+    return share_of([words[i] for i in chosen.tolist()], "aeiou")
+
+
+@exercise.mistake("“int8” ends in a digit: only letters count.")
+def digits_too(logits, words):
+    letters = torch.tensor([word.isalnum() for word in words])
+    chosen = logits.masked_fill(~letters, -torch.inf).argmax(dim=1)
+    return share_of([words[i] for i in chosen.tolist()], "aeiou")

@@ -181,3 +181,10 @@ def divided_by_texts(x, y, real):
 @exercise.mistake("that is a loss for each position: return their mean.")
 def each_word(a, b, real):
     return (1 - cosines(a, b))[real]
+
+
+@exercise.mistake(
+    "you set the cosine to 0 at padding, which adds 1 to the sum there: leave the whole term out."
+)
+def ones_at_padding(x, y, real):
+    return (1 - cosines(x, y) * real).sum() / real.sum()

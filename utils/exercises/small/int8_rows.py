@@ -53,7 +53,7 @@ exercise = Exercise(int8_rows, gradient=False, through=in_a_byte, runs=True)
 
 @exercise.stage("one row")
 def one_row():
-    return [(torch.tensor([[0.3, 1.27, -0.052, 0.0]]).double(),)]
+    return [(torch.tensor([[0.3, 1.27, -0.052, 0.04]]).double(),)]
 
 
 @exercise.stage("a row whose largest number is negative")
@@ -137,7 +137,10 @@ def halves_up(W):
     return (W / scale + 0.5).floor().to(torch.int8), scale
 
 
-@exercise.mistake("the largest number of a row of zeros is 0, and you divide by it.")
+@exercise.mistake(
+    "your scale for a row of zeros is 0, or nearly: nothing can be divided by 0, so the docstring "
+    "gives it 1."
+)
 def divides_by_zero(W):
     return rounded(W, W.abs().amax(dim=1, keepdim=True) / 127)
 
@@ -189,3 +192,19 @@ def exchanged(W):
 def rounded_first(W):
     s = least_scale(W)
     return (W.round() / s).to(torch.int8), s
+
+
+@exercise.mistake(
+    "for a row of zeros you set the largest number to 1, so its scale is 1/127: the scale is 1."
+)
+def largest_set_to_1(W):
+    largest = W.abs().amax(dim=1, keepdim=True)
+    return rounded(W, torch.where(largest > 0, largest, 1.0) / 127)
+
+
+@exercise.mistake(
+    "you take the absolute value of the largest number: take the largest of the absolute values."
+)
+def sign_dropped_last(W):
+    scale = W.amax(dim=1, keepdim=True).abs() / 127
+    return rounded(W, torch.where(scale > 0, scale, 1.0))

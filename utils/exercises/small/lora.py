@@ -173,3 +173,14 @@ def product_the_other_way(x, W, A, B, alpha):
 @exercise.mistake("the outputs come first, then the merged weight: yours are the other way round.")
 def exchanged(x, W, A, B, alpha):
     return lora(x, W, A, B, alpha)[::-1]
+
+
+@exercise.mistake("the outputs are those of the change alone: the frozen weight adds its own.")
+def outputs_without_the_weight(x, W, A, B, alpha):
+    y, merged = lora(x, W, A, B, alpha)
+    return y - x @ W.T, merged
+
+
+@exercise.mistake("the change is in the merged weight, but not in the outputs.")
+def outputs_without_the_change(x, W, A, B, alpha):
+    return x @ W.T, lora(x, W, A, B, alpha)[1]

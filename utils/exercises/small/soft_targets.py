@@ -243,3 +243,9 @@ def with_hard_targets(z, v, tau):
 )
 def squared_chances(z, v, tau):
     return tau**2 * ((v / tau).softmax(1) - (z / tau).softmax(1)).square().sum(1).mean()
+
+
+@exercise.mistake("you weight with log p: the weights of the sum are the probabilities p.")
+def weighted_with_logarithms(z, v, tau):
+    log_p, log_q = both(z, v, tau)
+    return tau**2 * (log_p * (log_p - log_q)).sum(1).mean()

@@ -223,3 +223,16 @@ def from_the_bytes_again(word, merges):
     for new, pair in enumerate(merges, start=256):
         ids = replace_pair(word, pair, new)
     return ids
+
+
+@exercise.mistake(
+    "your numbers go up only where something was merged: the i-th merge makes token 256 + i, used "
+    "or not."
+)
+def numbered_as_used(word, merges):
+    new = 256
+    for pair in merges:
+        shorter = replace_pair(word, pair, new)
+        new += len(shorter) < len(word)
+        word = shorter
+    return word

@@ -184,3 +184,11 @@ def bits(model, text, label):
 @exercise.mistake("you return the scores of all classes: take those of the label.")
 def all_classes(model, text, label):
     return log_p(model, text[None]) - log_p(model, deleted(text))
+
+
+@exercise.mistake(
+    "`remove` deletes the first of equal words: delete the word at the position that you score."
+)
+def first_occurrence(model, text, label):
+    places = [text.tolist().index(word) for word in text.tolist()]
+    return leave_one_out(model, text, label)[places]

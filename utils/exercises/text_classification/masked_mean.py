@@ -187,3 +187,10 @@ def mean_divided(x, lengths):
 )
 def last_positions(x, lengths):
     return torch.stack([r[len(r) - n :].mean(0) for r, n in zip(x, lengths.tolist(), strict=True)])
+
+
+@exercise.mistake(
+    "you add up the padding, and divide by the number of words: the mask is inverted."
+)
+def padding_over_words(x, lengths):
+    return (x * ~real(x, lengths)).sum(dim=1) / lengths[:, None]

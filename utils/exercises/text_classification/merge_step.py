@@ -287,3 +287,12 @@ def exchanged(words, counts, new):
 def with_its_count(words, counts, new):
     pair, merged = merge_step(words, counts, new)
     return (pair, counted(words, counts)[pair]), merged
+
+
+@exercise.mistake("you overwrite a pair's count when it comes up again: add to it.")
+def overwritten(words, counts, new):
+    pairs = {}
+    for word, count in zip(words, counts, strict=True):
+        pairs |= dict.fromkeys(pairwise(word), count)
+    best = lowest(pairs)
+    return best, replaced(words, best, new)

@@ -193,3 +193,8 @@ def one_length(counts):
 )
 def logarithm_of_the_count(counts):
     return weighed((1 + counts).log(), smooth(counts))
+
+
+@exercise.mistake("you multiply by the fraction itself: its logarithm is missing.")
+def fraction_itself(counts):
+    return weighed(counts, 1 + (1 + len(counts)) / (1 + (counts > 0).sum(dim=0)))
