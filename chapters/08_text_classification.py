@@ -128,7 +128,7 @@ guess(
     "Each word has one weight: above 0 it speaks for a good review, below 0 for a bad one. What is the weight of “not”?",
     ["far above 0", "far below 0", "close to 0"],
     right="close to 0" if abs(weight["not"]) < weight["good"] / 3 else "far below 0",
-    because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” {weight['bad']:+.2f}.",
+    because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” has {weight['bad']:+.2f}.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse: its weights for six words. Those of the two negations are near 0.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
@@ -477,7 +477,7 @@ verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).so
 
 # %% tags=["evidence"]
 observe(
-    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second one of {second:.1%}.",
+    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second a probability of {second:.1%}.",
     all=of_reader["all"],
     bag=most,
     first=verdicts[0].item(),
@@ -567,7 +567,7 @@ for name, logits in said_5.items():
 
 # %% tags=["evidence"]
 observe(
-    "The bag names the correct library for {bag:.0%} of {n:,} validation sentences, the Transformer for {reader:.0%}. A guess would be correct 20% of the time.",
+    "The bag names the correct library for {bag:.0%} of {n:,} validation sentences, and the Transformer does so for {reader:.0%}. A guess would be correct 20% of the time.",
     n=len(true_5),
     **right_5,
     holds=0.35 < right_5["reader"] < right_5["bag"] + 0.05,
@@ -576,7 +576,7 @@ observe(
 # %% [markdown]
 # The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, with few examples and with many: four settings each, the best chosen on the validation set and then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag wins on the libraries' sentences: share of correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
 n_train = stored.parameters["n_train"]
 called = {"bag": "bag of words", "reader": "Transformer"}
@@ -592,7 +592,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 6,000 texts the Transformer classifies {reader_reviews:.1%} of the reviews correctly, the bag {bag_reviews:.1%}. On the libraries' sentences the bag is ahead: the Transformer gets {reader_libraries:.1%} of them right, the bag {bag_libraries:.1%}.",
+    "With 6,000 texts the Transformer classifies {reader_reviews:.1%} of the reviews correctly, and the bag classifies {bag_reviews:.1%}. On the libraries' sentences the bag is ahead: it gets {bag_libraries:.1%} of them right, and the Transformer gets {reader_libraries:.1%}.",
     **ends,
     holds=ends["reader_reviews"] > 0.95 > 0.75 > ends["bag_reviews"]
     and ends["reader_libraries"] < ends["bag_libraries"]
@@ -693,7 +693,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can put this method and two others to the test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can put this method and two others to the test. One is the **gradient** with respect to a word's vector, times the vector: it uses the slope to estimate how much the answer would change {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
 
 # %% tags=["view"]
 pair = [
@@ -746,7 +746,7 @@ bars({way: [100 * one for one in found] for way, found in named.items()}, "found
 plt.show()
 
 # %% [markdown]
-# Leaving words out comes first. But the deciding words were themselves defined by leaving words out, so this exam suits it. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector: [in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, it works.
+# Leaving words out does best. But the deciding words were themselves defined by leaving words out, so this exam suits it. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector: [in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, it works.
 
 
 # %% [markdown]

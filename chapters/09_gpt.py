@@ -272,7 +272,7 @@ with torch.no_grad():
 
 # %% tags=["evidence"]
 observe(
-    "The first step's loss was {first:.2f}. With the last token replaced, the logits at the {n} positions before it move by {before:g}, those at its own position by {own:.1f}.",
+    "The first step's loss was {first:.2f}. With the last token replaced, the logits at the {n} positions before it move by {before:g}, and those at its own position move by {own:.1f}.",
     first=history.step_loss[0],
     n=len(moved) - 1,
     before=moved[:-1].max(),
@@ -427,7 +427,7 @@ guess(
     + ".",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at the best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at the best of four learning rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
 ax = bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
 for name in ("xz", "gzip"):
     ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--", zorder=0)
@@ -437,7 +437,7 @@ plt.show()
 # %% tags=["evidence"]
 blocks = means["Day 6's blocks"]
 observe(
-    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table built here {counted:.2f}.",
+    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table built here needs {counted:.2f}.",
     **{"table": means["table"], "gpt": means["GPT"], "blocks": blocks, "lstm": means["LSTM"]},
     **{"yours": bits["GPT"], "counted": bits["table"]},
     holds=means["table"] + 0.05 < min(means["GPT"], blocks, means["LSTM"])
@@ -457,7 +457,7 @@ slow, able = by_gpt[1:][rare].mean(), by_gpt[1:][new].mean()
 
 # %% tags=["evidence"]
 observe(
-    "On the third token of a run that was seen once or twice, the table loses {counts:.1f} nats and GPT {slow:.1f}. Where the run is new, the table loses {lost:.1f} and GPT {able:.1f}.",
+    "On the third token of a run that was seen once or twice, the table's loss is {counts:.1f} nats and GPT's is {slow:.1f}. Where the run is new, the table's loss is {lost:.1f} nats and GPT's is {able:.1f}.",
     **{"counts": counts, "slow": slow, "able": able, "lost": lost},
     holds=counts < slow - 0.3 and able < lost - 0.2,
 )
@@ -499,7 +499,7 @@ bits["half"] = task.per_byte(half_and_half(by_gpt, by_table))
 
 # %% tags=["evidence"]
 observe(
-    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison every network helps the table. {most} helps it most, to {best:.2f}.",
+    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, and GPT alone needs {gpt:.2f}. In the stored comparison every network helps the table. {most} helps it most, to {best:.2f}.",
     **{"half": bits["half"], "table": bits["table"], "gpt": bits["GPT"]},
     most=NAMES[min(halves, key=halves.get)],
     best=min(halves.values()),
@@ -554,7 +554,7 @@ finished = [share_repeated(model, 12) for model in (one, two)]  # of 200 invente
 
 # %% tags=["evidence"]
 observe(
-    "Given the first letter of the repetition, the model with two blocks completes {two:.0%} of 200 invented sequences without a mistake, the model with one block {one:.0%}.",
+    "Given the first letter of the repetition, the model with two blocks completes {two:.0%} of 200 invented sequences without a mistake; the model with one block completes {one:.0%}.",
     **{"one": finished[0], "two": finished[1]},
     holds=finished[1] > 0.7 and finished[0] < 0.1,
 )
@@ -605,12 +605,12 @@ guess(
     "Now write the digits in the usual order, hundreds first, and train for as many steps. How many of the sums are correct?",
     ["more than with the units first", "about as many", "less than half as many"],
     right=2 if usual < units / 2 else 0 if usual > units + 0.05 else 1,
-    because=f"{usual:.0%} of them, and {units:.0%} with the units first, each order at the best of three learning rates. The first digit depends on every carry, and none has been computed yet.",
+    because=f"{usual:.0%} of them are correct, and {units:.0%} are with the units first, each order at the best of three learning rates. The first digit depends on every carry, and none has been computed yet.",
 )
 
 # %% tags=["evidence"]
 observe(
-    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly. With the digits in the usual order it would manage {usual:.0%}, and with four digits, units first, {longer:.0%} (stored, means of three seeds).",
+    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly. With the digits in the usual order it would manage {usual:.0%}; with four digits, units first, it would manage {longer:.0%} (stored experiment, means of three seeds).",
     **{"read": 300 * 64, "correct": correct, "usual": usual},
     longer=at_best("units first", "four digits"),
     holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
@@ -634,10 +634,10 @@ guess(
     "The table stays as it is. At how many weights does a GPT first need fewer bits than the table?",
     [*(rung["reader"] for rung in rungs), "at none of these"],
     right=passed[0] if passed else "at none of these",
-    because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
+    because=f"The table needs {table:.2f} bits per byte, and the GPTs need {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set, by the GPT's number of weights, alone and mixed half and half with the table. Stored experiment: the same tokens for all, each GPT at the best of three learning rates.", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set against the GPT's number of weights, for the GPT alone and for an even mixture of GPT and table. Stored experiment: the same tokens for all, each GPT at the best of three learning rates.", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
 sizes = [rung["parameters"] for rung in rungs]
 mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
 ax = curves(
@@ -654,11 +654,11 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "gpt-10",
-    "Yes, if it is large enough: the best table needs {table:.2f} bits per byte, a GPT with {small:,} weights {most:.2f}, one with {large:,} weights {least:.2f}.",
+    "Yes, if it is large enough: the best table needs {table:.2f} bits per byte, GPTs with {small:,} and {large:,} weights need {most:.2f} and {least:.2f}.",
     **{"table": table, "most": found[0], "least": found[-1]},
     **{"small": sizes[0], "large": sizes[-1]},
     holds=lambda table, most, least, small, large: least < table < most and 20 * small < large,
-    scale=f"sympy's docstrings, {counting['letters read'] / 1e6:.1f} million letters, two passes; each GPT at the best of three rates; tables of letters and byte pairs up to order 7",
+    scale=f"sympy's docstrings, {counting['letters read'] / 1e6:.1f} million letters, two passes; each GPT at the best of three learning rates; tables of letters and byte pairs up to order 7",
     experiment="counting_ladder",
 )
 assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
@@ -685,7 +685,7 @@ order, mixed_up = (
 
 # %% tags=["evidence"]
 observe(
-    "A token that begins a word costs {begin:.1f} bits on average, one that continues a word {inside:.1f}. Our sentence costs {order:.0f} bits; with its words mixed up, it costs {mixed_up:.0f}.",
+    "A token that begins a word costs {begin:.1f} bits on average; one that continues a word costs {inside:.1f}. Our sentence costs {order:.0f} bits; with its words mixed up, it costs {mixed_up:.0f}.",
     **{"begin": begin, "inside": inside, "order": order, "mixed_up": mixed_up},
     holds=begin > inside + 1 and mixed_up > 1.2 * order,
 )
@@ -806,7 +806,7 @@ copiers = experiments.load("induction")
 again = {n: sum(run[-1] for run in copiers.column("again", layers=n)) / 3 for n in (1, 2)}
 claim(
     "gpt-9",
-    "Yes: where a segment of random symbols recurs, two blocks lose {two:.1f} nats per symbol, one block {one:.1f}; a guess loses {guess:.1f}.",
+    "Yes: where a segment of random symbols recurs, the loss is {two:.1f} nats per symbol with two blocks, {one:.1f} with one and {guess:.1f} for a guess.",
     two=again[2],
     one=again[1],
     guess=math.log(64),

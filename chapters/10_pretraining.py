@@ -94,7 +94,7 @@ of_beginner = right(logits_of(beginner, held))
 of_bag = right(torch.from_numpy(bag.predict_log_proba(few.validation.texts)))
 unlabelled = libraries.unlabelled()
 observe(
-    "The encoder classifies {network:.0%} of new sentences correctly, the bag of words {bag:.0%}, and a blind guess 20%. Another {n:,} sentences have no label.",
+    "The encoder classifies {network:.0%} of new sentences correctly, the bag of words classifies {bag:.0%}, and a blind guess would get 20%. Another {n:,} sentences have no label.",
     network=of_beginner,
     bag=of_bag,
     n=sum(map(len, unlabelled)),
@@ -317,7 +317,7 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 #
 # *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so any change in the answer must come from it.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: a vowel? and: and now?"}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so it alone can cause a change in the answer.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: a vowel? and: and now?"}}
 mechanisms.swapped()
 plt.show()
 
@@ -351,13 +351,13 @@ guess(
     "After “an”, nearly all first guesses begin with a vowel. Now “an” becomes “a”. How many still do?",
     ["nearly all: the other words haven't changed", "about half", "hardly any"],
     right="hardly any",
-    because=f"{vowels['an', 'a']:.0%} do, and {vowels['an', 'an']:.0%} did before. One word decides it.",
+    because=f"{vowels['an', 'a']:.0%} still do; {vowels['an', 'an']:.0%} did before. One word decides it.",
 )
 
 # %% tags=["evidence"]
 assert vowels["an", "a"] == share_of_vowels(logits_at(reader, gaps_after("an", "a")), words.symbols)
 observe(
-    "After *an*, {an:.0%} of the first guesses begin with a vowel; with *an* changed to *a*, {an_a:.0%} do. After *a*, {a:.0%} do; with *a* changed to *an*, {a_an:.0%}.",
+    "After *an*, {an:.0%} of the first guesses begin with a vowel; with *an* changed to *a*, {an_a:.0%} do. After *a*, {a:.0%} do; with *a* changed to *an*, {a_an:.0%} do.",
     an=vowels["an", "an"],
     an_a=vowels["an", "a"],
     a=vowels["a", "a"],
@@ -467,7 +467,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 100 labels, {read:.0%} of the sentences are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500 labels, the shares are {more:.0%}, {fresher:.0%} and {larger:.0%}.",
+    "With 100 labels, the pre-trained encoder classifies {read:.0%} of the sentences correctly, the one from scratch {fresh:.0%}, and the bag of words {bag:.0%}. With 2,500 labels, the shares are {more:.0%}, {fresher:.0%} and {larger:.0%}.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
     holds=0.12 < at[100][0] - at[100][2] < 0.18
@@ -520,7 +520,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Within the four groups the mean cosine is {within:.2f}, between them {across:.2f}.",
+    "Within the four groups the mean cosine is {within:.2f}; between them it is {across:.2f}.",
     within=within.item(),
     across=across.item(),
     holds=within > across + 0.15,
@@ -602,7 +602,7 @@ real = twice(few.validation.texts)
 
 # %% tags=["evidence"]
 observe(
-    "It finds {one:.0%} of single hidden words, and {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before them; in real sentences {real:.1%} do.",
+    "It finds {one:.0%} of single hidden words, but only {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before them; in real sentences {real:.1%} do.",
     one=gaps[1],
     eight=gaps[8],
     text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
@@ -625,7 +625,7 @@ base = published_sizes("BERT-base").total
 
 # %% tags=["evidence"]
 observe(
-    "There is a second problem: every task needs a fine-tuned copy. Our model has {ours:,} numbers, or {mb:.1f} MB; BERT-base has {millions:.0f} million, or {large:.0f} MB for each task.",
+    "There is a second problem: every task needs a fine-tuned copy. Each copy of our model has {ours:,} numbers, or {mb:.1f} MB; each copy of BERT-base has {millions:.0f} million, or {large:.0f} MB.",
     ours=ours,
     mb=4 * ours / 1e6,
     millions=base / 1e6,
@@ -646,13 +646,13 @@ observe(
 # %% tags=["evidence"]
 claim(
     "pre-3",
-    "Yes: with 100 labels {read:.0%} are correct after pre-training, {fresh:.0%} from scratch. Without pre-training, reaching {more:.0%} takes 2,500 labels.",
+    "Yes: with 100 labels, {read:.0%} are classified correctly after pre-training and {fresh:.0%} from scratch. Without pre-training, reaching {more:.0%} takes 2,500 labels.",
     read=at[100][0],
     fresh=at[100][1],
     more=at[2500][1],
     holds=lambda read, fresh, more: fresh + 0.1 < read < more < read + 0.05,
     experiment="few_labels",
-    scale="238,000 words to read, five libraries to tell apart; four rates each, three seeds",
+    scale="238,000 words to read, five libraries to tell apart; four learning rates each, three seeds",
 )
 
 # %% [markdown]

@@ -221,7 +221,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Untaught, half of the teacher finds {half:.0%} of the hidden words; after your 60 steps {yours:.0%}, and after 400 {student:.0%}. The teacher finds {teacher:.0%}.",
+    "Untaught, half of the teacher finds {half:.0%} of the hidden words; it finds {yours:.0%} after your 60 steps and {student:.0%} after 400. The teacher finds {teacher:.0%}.",
     half=found["first block alone"],
     yours=found["yours"],
     student=found["student"],
@@ -254,12 +254,12 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, but the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, except for the last one, which reads for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# The student is as good as its teacher. For telling libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
+# The student is as good as its teacher. For telling libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So with a teacher, a student needs less *reading*, which matters where the teacher already exists, as BERT did.
 #
 # ### Pruning: fewer heads
 #
@@ -302,7 +302,7 @@ saved = 1 - shared[kinds[1]]["parameters"] / shared[kinds[0]]["parameters"]
 
 # %% tags=["evidence"]
 observe(
-    "One block for four passes saves {saved:.0%} of the numbers. With 1,000 labels it classifies {one:.0%} of the sentences correctly, four blocks {four:.0%}, and four narrower blocks of the same total size {narrow:.0%}.",
+    "Using one block for all four passes saves {saved:.0%} of the parameters. With 1,000 labels this model classifies {one:.0%} of the sentences correctly; four blocks classify {four:.0%}, and four narrower blocks of the same total size classify {narrow:.0%}.",
     saved=saved,
     **dict(zip(("four", "one", "narrow"), correct.values())),
     holds=0.2 < saved < 0.4
@@ -377,7 +377,7 @@ kept = bytes_of(with_rounded_weights(student))
 
 # %% tags=["evidence"]
 observe(
-    "The student takes {small:,} bytes in int8 and {large:,} in float32. It finds {rounded:.1%} of the hidden words; before rounding, {exact:.1%}.",
+    "The student takes {small:,} bytes in int8 and {large:,} in float32. It finds {rounded:.1%} of the hidden words; before rounding, it found {exact:.1%}.",
     small=kept,
     large=bytes_of(student),
     rounded=found["student in int8"],
@@ -437,7 +437,7 @@ guess(
     "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. At rank 4, what share of the numbers is that?",
     ["about a tenth", "about a hundredth", "about a thousandth"],
     right=1,
-    because="The table of words is frozen with the rest, and two thin matrices per weight hold few numbers.",
+    because="The table of words is frozen with the rest, and the two thin matrices beside each chosen weight matrix hold few numbers.",
 )
 
 # %%
@@ -447,7 +447,7 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA at ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "By training a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: only the new layer, LoRA at ranks 1 to 16, all weights. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
 ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
@@ -490,7 +490,7 @@ accuracy = {name: share for name, (share, _) in ladder.items()}
 
 # %% tags=["evidence"]
 observe(
-    "Your student classifies {student:.1%} of the validation sentences correctly. With half of its heads it manages {heads:.1%}, in 8 bits {eight:.1%}, and in 4 bits {four:.1%}.",
+    "Your student classifies {student:.1%} of the validation sentences correctly. With half of its heads it manages {heads:.1%}. That smaller model manages {eight:.1%} in 8 bits and {four:.1%} in 4 bits.",
     student=accuracy["student"],
     heads=accuracy["half of the heads"],
     eight=accuracy["8 bits"],
@@ -532,7 +532,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "From {large:.2f} MB to {small:.2f}, accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and reaches {low:.1%}.",
+    "As the model shrinks from {large:.2f} to {small:.2f} MB, its accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and reaches {low:.1%}.",
     large=size["teacher"] / 1e6,
     small=size["8 bits"] / 1e6,
     teacher=mean["teacher"],
@@ -619,7 +619,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}. In 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps; in 2 bits, in {none:.0%}.",
+    "It finds {eight:.1%} of the hidden words in 8 bits, {four:.1%} in 4 bits and {two:.1%} in 2 bits. In 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps; in 2 bits, it does so in {none:.0%}.",
     eight=at_bits[8],
     four=at_bits[4],
     two=at_bits[2],
@@ -646,7 +646,7 @@ distilbert, bert = (published_sizes(name).total for name in ("DistilBERT", "BERT
 # %% tags=["evidence"]
 claim(
     "pre-5a",
-    "Yes: by the published sizes, {fewer:.0%} fewer. With half the blocks, ours has only {ours:.0%} fewer, since most are in the table of words.",
+    "Yes: by the published sizes, DistilBERT has {fewer:.0%} fewer. With half the blocks, ours has only {ours:.0%} fewer, since most are in the table of words.",
     fewer=1 - distilbert / bert,
     ours=fewer,
     holds=lambda fewer, ours: 0.38 < fewer < 0.41 and 0.05 < ours < 0.2,
@@ -660,7 +660,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. An untaught one reaches {alone:.0%} and {longer:.0%} after 1,900 steps.",
+    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. An untaught student reaches {alone:.0%} and {longer:.0%} after 1,900 steps.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
@@ -669,7 +669,7 @@ claim(
         0.97 < few < 1.03 and 0.97 < more < 1.03 and alone > 0.93 and 0.93 < longer < 0.99
     ),
     experiment="distilled",
-    scale="one of two blocks, 400 steps; which of five libraries; four rates each, three seeds",
+    scale="one of two blocks, 400 steps; which of five libraries; four learning rates each, three seeds",
 )
 
 # %% [markdown]
@@ -686,7 +686,7 @@ on_disk = [stored.column(f"{form}, bytes on disk")[0] for form in ("int8 by row"
 # %% tags=["evidence"]
 claim(
     "pre-8",
-    "Yes: with {share:.0%} of the bytes, {small:.1%} of the sentences are correct; in float32, {full:.1%}. Even in 4 bits, {four:.1%} are.",
+    "Yes: with {share:.0%} of the bytes, {small:.1%} of the sentences are classified correctly; in float32, {full:.1%} are. Even in 4 bits, {four:.1%} are.",
     share=on_disk[0] / on_disk[1],
     small=eight,
     full=exact,
@@ -704,7 +704,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# There is one more on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
+# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions are on [a page of their own](solutions/11_small.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size
