@@ -74,7 +74,7 @@ quiz("08_text_classification")
 #
 # Only the *not* has moved, and yet the verdict flips, because the opinion after the *but* decides. This pair will be our example all day.
 #
-# A small grammar writes such reviews, 6,000 of them for training. So we know the correct verdict for every one of them. We even know which words **decide** it: take one of them away, and the grammar's rules leave the verdict open or reverse it.
+# A small grammar writes such reviews, 6,000 of them for training. So we know the correct verdict for each of them. We even know which words **decide** it: take one away, and the grammar's rules leave the verdict open or reverse it.
 
 # %%
 PAIR = (
@@ -131,7 +131,7 @@ guess(
     because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” has {weight['bad']:+.2f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag of words can praise or blame, but it can't reverse an opinion: its weights for six words. Those of the two negations are near 0.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse an opinion: its weights for six words. Those of the two negations are near 0.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
 six = "excellent", "good", "never", "not", "bad", "terrible"
 bars({word: weight[word] for word in six}, "weight")
 plt.show()
@@ -153,7 +153,7 @@ observe(
 # *1 minute.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
 #
 # 1. A text is split into **tokens**. A word that has no token is lost.
-# 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
+# 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so loses the order.
 # 3. **Pooling** turns many vectors into one. The *position* of each word is forgotten.
 # 4. The answer is one of a few classes. The model's confidence is mostly forgotten, too. ([Can it be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
 
@@ -166,9 +166,9 @@ plt.show()
 #
 # ### Tokens: characters, words or subwords
 #
-# *29 minutes, 22 of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
+# *29 minutes, 22 of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences: *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Words are good enough for the reviews, whose grammar uses only a few of them. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
+# Words are good enough for the reviews, whose grammar uses only a few of them. But at the end this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” three times. As characters it has 15 cells; as words it has three, of which unfunny is hatched; as subwords it has five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
@@ -177,7 +177,7 @@ mechanisms.cuts(example, rows, unknown={"unfunny"})
 plt.show()
 
 # %% [markdown]
-# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: there are only 256 of them, enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
+# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: 256 different ones are enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four merges turn three words' letters into longer and longer pieces, the newest in strong colour. No merge crosses from one word to the next.", "name": "fig-merging"}, "image": {"alt": "Five rows of cells over the letters of three words, the, other and mother, with gaps between the words. The first row has 14 single letters. Below it, h and e become he, three times; t and he become the; o and the become othe; othe and r become other. In the last row are four pieces: the, other, m, other."}}
 three = [list(word.encode()) for word in ("the", "other", "mother")]
@@ -300,7 +300,7 @@ observe(
 # %% [markdown]
 # ### TF-IDF, and how far a bag of words gets
 #
-# *4 minutes.* Back to the reviews, whose words are few and known. Our bag weights each word before adding it: a word that is in every text says little, and a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
+# *4 minutes.* Back to the reviews. Our bag weights each word before adding it: a word that is in every text says little, and a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
 #
 # $$
 # x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
@@ -338,10 +338,10 @@ ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four words to get from *not* to *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away it is.
+# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four words to get from *not* to *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away.
 
 # %% [markdown]
-# **Enough for tonight?** This is a good place to stop: you have tokens for every text, and you know what a bag of words can't see. The rest of the day reads with attention.
+# **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. The rest of the day reads with attention.
 #
 # ### Padding: many texts in a batch
 #
@@ -402,7 +402,7 @@ check.show_reference("masked_mean")
 # %% [markdown]
 # ### The whole classifier
 #
-# *5 minutes.* Now we put everything together. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
+# *5 minutes.* The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
 
 
 # %%
@@ -495,7 +495,7 @@ for ax, (name, of) in zip(axes, {"bag of words": of_bag, "Transformer": of_reade
 plt.show()
 
 # %% [markdown]
-# The Transformer tells our pair apart, and it has learned all five kinds.
+# The Transformer tells our two reviews apart.
 
 # %% [markdown]
 # ## Is it right?
@@ -543,7 +543,7 @@ guess(
 )
 
 # %% [markdown]
-# The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has only memorised *sentences* would look as if it had learned the libraries ([how many would be in both](deeper/08_text_classification.ipynb#deeper-library-leak)).
+# The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has only memorised *sentences* would look as if it had learned the libraries ([how many would be in two of them](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
 # The Transformer reads byte pairs, with the 3,000 merges from above, so no word is unknown to it. The bag leaves out words that occur in only one training sentence.
 
@@ -574,7 +574,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, for few examples and for many: of four settings each, the one that was best on the validation set was measured once on the test set. (Its Transformer is trained with dropout and from three seeds, neither of which a bag needs, and it reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, for few examples and for many: of four settings each, the one that was best on the validation set was measured once on the test set. (Its Transformer is trained with dropout, from three seeds, and it reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag wins on the libraries' sentences: share of correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together: the bag rises from about 45 to nearly 60 percent, and the Transformer stays a few points below it."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -625,7 +625,7 @@ observe(
 )
 
 # %% [markdown]
-# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them to learn from ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch; one pretrained on billions of words is another matter, and we don't try it here.
+# A library gives itself away by *which* words it uses, in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch; one pretrained on billions of words is another matter.
 
 # %% [markdown]
 # ## Look inside
@@ -693,7 +693,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can put this method and two others to the test. One is the **gradient** with respect to a word's vector, times the vector: it uses the slope to estimate how much the answer would change {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can test this method and two others. One is the **gradient** with respect to a word's vector, times the vector: it uses the slope to estimate how much the answer would change {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
 
 # %% tags=["view"]
 pair = [
@@ -770,12 +770,7 @@ def who_says(sentence):
 
 
 library, p = who_says("Draw a line from the first to the last point, in the given colour.")
-observe(
-    "It takes this sentence for one from {library}, and is {p:.0%} sure.",
-    library=library,
-    p=p,
-    holds=p > 0.2,
-)
+observe("It takes this for {library}, and is {p:.0%} sure.", library=library, p=p, holds=p > 0.2)
 
 # %% [markdown]
 # ## Where it breaks
@@ -855,7 +850,7 @@ claim(
 # ```{exercise} Predict: what a sum of words gets right
 # :label: exercise-weighed-words
 #
-# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and the opinion after a *but* decides. Someone gives each word a number, and calls a text good if the sum of its numbers is above 0. What is the largest share of the texts that such sums can get right?
+# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and the opinion after a *but* decides. Someone gives each word a number, and calls a text good if the sum is above 0. What is the largest share of the texts that such a sum can get right?
 # ([Solution](solutions/08_text_classification.ipynb#solution-weighed-words))
 # ```
 
