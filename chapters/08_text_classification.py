@@ -74,7 +74,7 @@ quiz("08_text_classification")
 #
 # Only the *not* has moved, and yet the verdict flips, because the opinion after the *but* decides. This pair will be our example all day.
 #
-# A small grammar writes such reviews, 6,000 of them for training. So we know the correct verdict for every one of them. We even know which words **decide** it: take one away, and the grammar's rules leave the verdict open or reverse it.
+# A small grammar writes such reviews, 6,000 of them for training. So we know the correct verdict for each of them. We even know which words **decide** it: take one away, and the grammar's rules leave the verdict open or reverse it.
 
 # %%
 PAIR = (
@@ -125,13 +125,13 @@ observe(
 # %% tags=["view"]
 weight = dict(zip(bag[0].get_feature_names_out(), bag[1].coef_[0]))
 guess(
-    "Each word has one weight: above 0 it speaks for a good review, below 0 for a bad one. What is the weight of “not”?",
+    "Each word has one weight: a positive one speaks for a good review, and a negative one for a bad review. What is the weight of “not”?",
     ["far above 0", "far below 0", "close to 0"],
     right="close to 0" if abs(weight["not"]) < weight["good"] / 3 else "far below 0",
-    because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” {weight['bad']:+.2f}.",
+    because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” has {weight['bad']:+.2f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse: its weights for six words. Those of the two negations are near 0.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse an opinion: its weights for six words. Those of the two negations are near 0.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
 six = "excellent", "good", "never", "not", "bad", "terrible"
 bars({word: weight[word] for word in six}, "weight")
 plt.show()
@@ -153,11 +153,11 @@ observe(
 # *1 minute.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
 #
 # 1. A text is split into **tokens**. A word that has no token is lost.
-# 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
-# 3. **Pooling** turns many vectors into one. *Where* something was is forgotten.
+# 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so loses the order.
+# 3. **Pooling** turns many vectors into one. The *position* of each word is forgotten.
 # 4. The answer is one of a few classes. The model's confidence is mostly forgotten, too. ([Can it be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, “the plot was not good but the music was great”; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, “it is good”. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens, and each token becomes a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, “the plot was not good but the music was great”; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, “it is good”. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -166,20 +166,20 @@ plt.show()
 #
 # ### Tokens: characters, words or subwords
 #
-# *29 minutes, 22 of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
+# *29 minutes, 22 of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences: *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Words are good enough for the reviews, whose grammar uses only a few of them. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
+# Words are good enough for the reviews, whose grammar uses only a few of them. But at the end this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” three times. As characters it is 15 cells; as words it is three, of which unfunny is hatched; as subwords it is five: an, un, fun, ny, plot. Each piece is below its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” three times. As characters it has 15 cells; as words it has three, of which unfunny is hatched; as subwords it has five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
 rows = {"characters": list(example), "words": example.split(), "subwords": subwords}
 mechanisms.cuts(example, rows, unknown={"unfunny"})
 plt.show()
 
 # %% [markdown]
-# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: 256 are enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
+# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: 256 different ones are enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four merges turn three words' letters into longer and longer pieces, the newest in strong colour. No merge crosses from one word to the next.", "name": "fig-merging"}, "image": {"alt": "Five rows of cells over the letters of three words, the, other and mother, with gaps between the words. First 14 single letters; then h and e become he, three times; t and he become the; o and the become othe; othe and r become other. In the last row are four pieces: the, other, m, other."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four merges turn three words' letters into longer and longer pieces, the newest in strong colour. No merge crosses from one word to the next.", "name": "fig-merging"}, "image": {"alt": "Five rows of cells over the letters of three words, the, other and mother, with gaps between the words. The first row has 14 single letters. Below it, h and e become he, three times; t and he become the; o and the become othe; othe and r become other. In the last row are four pieces: the, other, m, other."}}
 three = [list(word.encode()) for word in ("the", "other", "mother")]
 letters = {byte: chr(byte) for byte in range(256)}
 rows = [[[letters[token] for token in word] for word in three]]
@@ -194,7 +194,7 @@ plt.show()
 # ```{exercise} Byte-pair merge
 # :label: exercise-merge-step
 #
-# *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair with the token `new`, from left to right. (If several pairs are equally frequent, take the smallest tuple.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
+# *16 minutes.* Write one such merge. Given a text's distinct words, each a list of tokens, and how often each occurs, count the pairs of adjacent tokens, and replace the most frequent pair with the token `new`, from left to right. Return that pair and the new words. (If several pairs are equally frequent, take the smallest tuple.) `itertools.pairwise` (import it) yields the adjacent pairs of a list.
 # ([Solution](solutions/08_text_classification.ipynb#solution-merge-step))
 # ```
 
@@ -231,7 +231,7 @@ for new in range(256, 456):
 # ```{exercise} Byte-pair encoding
 # :label: exercise-encode-word
 #
-# *6 minutes.* Encode a word, given as a list of bytes: apply the merges in the order in which they were learned. Counting from 0, the i-th merge makes the token 256 + i. `tokens.replace_pair(word, pair, new)` replaces a pair from left to right.
+# *6 minutes.* Turn a word, a list of bytes, into a list of tokens: apply the merges in the order in which they were learned. Counting from 0, the i-th merge makes the token 256 + i. `tokens.replace_pair(word, pair, new)` replaces a pair from left to right.
 # ([Solution](solutions/08_text_classification.ipynb#solution-encode-word))
 # ```
 
@@ -265,10 +265,10 @@ for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
-# No word is unknown any more: at worst it is spelled in bytes, like 好. (A space belongs to the word after it.) What does all this cost?
+# No word is unknown any more: at worst, it is spelled out in bytes, like 好. (A space belongs to the word after it.) What does all this cost?
 
 # %%
-learned = tokens.learn_merges_indexed(text, 3000)  # as you, faster
+learned = tokens.learn_merges_indexed(text, 3000)  # like yours, but faster
 held = [sentence.words for sentence in real.validation]
 per_sentence = {}
 for n in (10, 100, 1000, 3000):
@@ -278,7 +278,7 @@ in_words, characters = fmean(map(len, held)), fmean(len(reading.plain(words)) fo
 known = {word for sentence in real.train for word in sentence.words}
 new_words = [word not in known for words in held for word in words]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The more merges, the fewer tokens in a sentence: means over the validation set of the five libraries. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, towards a dashed line just below its end, the number of words."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The more merges, the fewer tokens in a sentence: means over the validation set of the five libraries. Dashed: the number of words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, towards a dashed line just below its end, the number of words."}}
 lines = {"byte pairs": (list(per_sentence), list(per_sentence.values()))}
 ax = curves(lines, "merges", "tokens per sentence", logx=True)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
@@ -287,7 +287,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "On average, a sentence has {characters:.0f} characters, which make {pairs:.0f} tokens after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the validation set's words were never seen in training, even though names are masked.",
+    "On average, a sentence has {characters:.0f} characters and {words:.0f} words; after 3,000 merges, it has {pairs:.0f} tokens. But {unknown:.1%} of the validation set's words were never seen in training, even though names are masked.",
     characters=characters,
     pairs=per_sentence[3000],
     words=in_words,
@@ -300,7 +300,7 @@ observe(
 # %% [markdown]
 # ### TF-IDF, and how far a bag of words gets
 #
-# *4 minutes.* Back to the reviews, whose words are few and known. Our bag weights each word before adding it: a word that is in every text says little, a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
+# *4 minutes.* Back to the reviews. Our bag weights each word before adding it: a word that is in every text says little, and a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
 #
 # $$
 # x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
@@ -308,7 +308,7 @@ observe(
 #
 # and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`; its 1s are scikit-learn's. Logistic regression then learns a weight for each $x_i$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of “the plot was not good but the music was great”; below, those of “the plot was good but the music was not great”. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both reviews get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of “the plot was not good but the music was great”; below, those of “the plot was good but the music was not great”. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
 plt.show()
 
@@ -321,7 +321,7 @@ guess(
     "What is the largest share of the reviews that anyone could get right from bags alone?",
     ["hardly more than ours", "75%", "over 90%"],
     right="75%" if 0.7 < most < 0.8 else "over 90%",
-    because=f"{most:.0%}. {2 - 2 * most:.0%} of all reviews share their bag with just as many of the opposite verdict, and half of these are lost.",
+    because=f"It is {most:.0%}: {2 - 2 * most:.0%} of all reviews share their bag with just as many of the opposite verdict, and half of these are lost.",
 )
 
 # %% [markdown]
@@ -338,7 +338,7 @@ ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# Two words catch a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four to get from *not* to *plot*. For this grammar four are enough, but someone has to know that in advance. Attention reaches every word, however far away it is.
+# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four words to get from *not* to *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away.
 
 # %% [markdown]
 # **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. The rest of the day reads with attention.
@@ -347,12 +347,12 @@ plt.show()
 #
 # *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. Less of it is needed if texts of similar length share a batch.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns, each with four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. Each row is a text, and each cell is a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns, each with four batches of two rows of cells. On the left, the texts are in their original order, and 20 of 76 positions are hatched; on the right, they are sorted by length, and 6 of 62 are hatched."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps attention away from it, but it has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
+# Padding must not count. Day 5's mask keeps attention away from it, but padding has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
 #
 # $$
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
@@ -402,7 +402,7 @@ check.show_reference("masked_mean")
 # %% [markdown]
 # ### The whole classifier
 #
-# *5 minutes.* Now we put everything together. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
+# *5 minutes.* The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
 
 
 # %%
@@ -477,7 +477,7 @@ verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).so
 
 # %% tags=["evidence"]
 observe(
-    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second one of {second:.1%}.",
+    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second a probability of {second:.1%}.",
     all=of_reader["all"],
     bag=most,
     first=verdicts[0].item(),
@@ -495,7 +495,7 @@ for ax, (name, of) in zip(axes, {"bag of words": of_bag, "Transformer": of_reade
 plt.show()
 
 # %% [markdown]
-# The Transformer tells our pair apart, and it has learned all five kinds.
+# The Transformer tells our two reviews apart.
 
 # %% [markdown]
 # ## Is it right?
@@ -523,7 +523,7 @@ hidden = torch.arange(5) >= lengths[:, None]
 read = library(ours.tokens(ids), src_key_padding_mask=hidden)
 expected = torch.stack([row[:n].mean(dim=0) for row, n in zip(read, lengths)])
 torch.testing.assert_close(ours(ids, lengths), ours.output(expected), rtol=1e-10, atol=1e-10)
-print("the logits agree with nn.TransformerEncoder, averaged text by text: ten digits")
+print("the logits agree with nn.TransformerEncoder, averaged text by text, to ten digits")
 
 # %% [markdown]
 # Gradients and rotary positions are checked on the [deeper page](deeper/08_text_classification.ipynb#deeper-reader-right).
@@ -531,7 +531,7 @@ print("the logits agree with nn.TransformerEncoder, averaged text by text: ten d
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A grammar is tidy; people aren't. From now on we read sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`.
+# *5 minutes.* A grammar is tidy; people aren't. From now on we read sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, and numbers as `<number>`.
 
 # %% tags=["view"]
 (heard,) = [said for said in real.train if "fanbelts" in said.words]
@@ -543,7 +543,7 @@ guess(
 )
 
 # %% [markdown]
-# The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has only memorised *sentences* would look as if it had learned the library ([how many would be on both sides](deeper/08_text_classification.ipynb#deeper-library-leak)).
+# The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has only memorised *sentences* would look as if it had learned the libraries ([how many would be in two of them](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
 # The Transformer reads byte pairs, with the 3,000 merges from above, so no word is unknown to it. The bag leaves out words that occur in only one training sentence.
 
@@ -567,16 +567,16 @@ for name, logits in said_5.items():
 
 # %% tags=["evidence"]
 observe(
-    "The bag names the correct library for {bag:.0%} of {n:,} validation sentences, the Transformer for {reader:.0%}. A guess would be correct 20% of the time.",
+    "The bag names the correct library for {bag:.0%} of {n:,} validation sentences, and the Transformer does so for {reader:.0%}. A guess would be correct 20% of the time.",
     n=len(true_5),
     **right_5,
     holds=0.35 < right_5["reader"] < right_5["bag"] + 0.05,
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, with few examples and with many: four settings each, the best chosen on the validation set and then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, for few examples and for many: of four settings each, the one that was best on the validation set was measured once on the test set. (Its Transformer is trained with dropout, from three seeds, and it reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag wins on the libraries' sentences: share of correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together: the bag rises from about 45 to nearly 60 percent, and the Transformer stays a few points below it."}}
 stored, ends = experiments.load("classifiers"), {}
 n_train = stored.parameters["n_train"]
 called = {"bag": "bag of words", "reader": "Transformer"}
@@ -592,7 +592,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 6,000 texts the Transformer classifies {reader_reviews:.1%} of the reviews correctly, the bag {bag_reviews:.1%}. On the libraries' sentences the bag is ahead: the Transformer gets {reader_libraries:.1%} of them right, the bag {bag_libraries:.1%}.",
+    "With 6,000 texts the Transformer classifies {reader_reviews:.1%} of the reviews correctly, and the bag classifies {bag_reviews:.1%}. On the libraries' sentences the bag is ahead: it gets {bag_libraries:.1%} of them right, and the Transformer gets {reader_libraries:.1%}.",
     **ends,
     holds=ends["reader_reviews"] > 0.95 > 0.75 > ends["bag_reviews"]
     and ends["reader_libraries"] < ends["bag_libraries"]
@@ -600,7 +600,7 @@ observe(
 )
 
 # %% [markdown]
-# So neither is the better reader; each is better *for something*. Why does order matter in one task and not in the other? Take it away: your two Transformers read the same texts again, with their words shuffled.
+# So neither is the better reader; each is better *for something*. Why does order matter in one task and not in the other? Take the order away: your two Transformers read the same texts again, with their words shuffled.
 
 
 # %%
@@ -616,7 +616,7 @@ for name, model, of in (("reviews", reader, task), ("libraries", reader_5, task_
 
 # %% tags=["evidence"]
 observe(
-    "On the libraries, shuffling hardly matters: {libraries:.0%} of their shuffled sentences are still recognised, instead of {before:.0%}. But only {reviews:.0%} of the shuffled reviews are classified correctly, instead of {of_reviews:.0%}.",
+    "On the libraries' sentences, shuffling hardly matters: {libraries:.0%} are still recognised when shuffled; in order, {before:.0%} are. But only {reviews:.0%} of the shuffled reviews are classified correctly; in order, {of_reviews:.0%} are.",
     **still,
     before=right_5["reader"],
     of_reviews=of_reader["all"],
@@ -625,12 +625,12 @@ observe(
 )
 
 # %% [markdown]
-# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch; one pretrained on billions of words is another matter, and we don't try it here.
+# A library gives itself away by *which* words it uses, in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch; one pretrained on billions of words is another matter.
 
 # %% [markdown]
 # ## Look inside
 #
-# *1 minute.* First, the errors. Which libraries does the bag mix up? Most often numpy and scipy.
+# *1 minute.* First, the errors. The libraries that the bag mixes up most often are numpy and scipy.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "numpy and scipy are mistaken for each other most often: validation sentences of the five libraries (rows), and the bag's predictions (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy and scipy are most often confused; sklearn is recognised best."}}
 confused = torch.zeros(5, 5)
@@ -650,7 +650,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number tells how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence “the music was not great”. In the first, nothing is struck out, and the judge says 1. In each of the others one word is struck out: without “the”, “music” or “was” it still says 1, a score of 0; without “not” it says −1, a score of 2; without “great” it says 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number says how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence “the music was not great”. In the first, nothing is struck out, and the judge says 1. In each of the others one word is struck out: without “the”, “music” or “was” it still says 1, a score of 0; without “not” it says −1, a score of 2; without “great” it says 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -677,7 +677,7 @@ plt.show()
 # ```{exercise} Leave one out
 # :label: exercise-left-out-words
 #
-# *8 minutes.* Given a text, return the score {eq}`eq-leave-one-out` of each of its words. The model turns ids (B, T) into logits (B, n_classes). ([Solution](solutions/08_text_classification.ipynb#solution-left-out-words))
+# *8 minutes.* Given a text's ids and a label, return the score {eq}`eq-leave-one-out` of each of its words. The model turns ids (B, T) into logits (B, n_classes). ([Solution](solutions/08_text_classification.ipynb#solution-left-out-words))
 # ```
 
 
@@ -693,7 +693,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can put this method and two others to the test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can test this method and two others. One is the **gradient** with respect to a word's vector, times the vector: it uses the slope to estimate how much the answer would change {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
 
 # %% tags=["view"]
 pair = [
@@ -736,23 +736,23 @@ guess(
     "Which of the three finds a deciding word least often?",
     list(ways[:3]),
     right=worst,
-    because=f"It finds one in {share[worst]:.0%} of the reviews. A word picked at random decides in {share['chance']:.0%}.",
+    because=f"It finds one in {share[worst]:.0%} of the reviews. A word picked at random decides in {share['chance']:.0%} of them.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: share of the reviews in which the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: share of the reviews in which the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars, in percent. Leave-one-out is near 93, gradient times input is near 27, attention over all blocks is near 89, attention of the last block is near 60 with a wide range, and chance is at 16."}}
 assert max(ways, key=share.get) == "leave-one-out" and share["attention"] > 0.75
 named = {way.replace("layer", "block"): found for way, found in highest.items()}
 bars({way: [100 * one for one in found] for way, found in named.items()}, "found (%)")
 plt.show()
 
 # %% [markdown]
-# Leaving words out comes first. But the deciding words were themselves defined by leaving words out, so this exam suits it. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector: [in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, it works.
+# Leaving words out does best. But the deciding words were themselves defined by leaving words out, so this exam suits that method. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector: [in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, the gradient works.
 
 
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run on this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
+# *6 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run on this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads the sentence again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
 
 # %% tags=["view"]
 which_library("libraries", sentence="Returns a copy of the points, in random order.")
@@ -781,7 +781,7 @@ observe("It takes this for {library}, and is {p:.0%} sure.", library=library, p=
 #
 # It also has little to learn from. Someone has to label each text, and that one label is all the network gets.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words “the music was not great”. In the upper one, arrows from all words lead to one box, bad. In the lower one, an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above: one answer for the whole text, as today. Below: an answer at each position, the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words “the music was not great”. In the upper one, arrows from all words lead to one box, bad. In the lower one, an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
 ax = sheet(8.0)
 verdict = box(ax, (6.6, 0.2), "bad", (2.4, 0.85), role="key")
 for i, (word, following) in enumerate(zip(sentence, [*sentence[1:], "."])):
@@ -804,7 +804,7 @@ observe(
 )
 
 # %% [markdown]
-# What if the question were the text itself: which word comes next? Every position would be a question with its answer printed right after it, and nobody would have to label anything.
+# What if we asked the text itself: which word comes next? Every position would be a question with its answer printed right after it, and nobody would have to label anything.
 
 # %% [markdown]
 # ## What we found
@@ -817,7 +817,7 @@ observe(
 lstm = fmean(stored.column("test", task="reviews", model="BiLSTM")[-1])
 claim(
     "cls-1",
-    "No: it classifies {reader:.1%} of the reviews correctly, an LSTM {lstm:.1%}; of the libraries' sentences it gets {reader_5:.1%}, a bag of words {bag_5:.1%}.",
+    "No: on the reviews its accuracy is {reader:.1%}, and an LSTM's is {lstm:.1%}; on the libraries' sentences it is {reader_5:.1%}, and a bag's is {bag_5:.1%}.",
     reader=ends["reader_reviews"],
     lstm=lstm,
     reader_5=ends["reader_libraries"],
@@ -845,12 +845,12 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* More are on the [deeper page](deeper/08_text_classification.ipynb), and all solutions on [a page of their own](solutions/08_text_classification.ipynb).
+# *As long as you like.* More are on the [deeper page](deeper/08_text_classification.ipynb), and all solutions are on [a page of their own](solutions/08_text_classification.ipynb).
 #
 # ```{exercise} Predict: what a sum of words gets right
 # :label: exercise-weighed-words
 #
-# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and after a *but* comes the opinion that decides. Someone gives each word a number, and calls a text good if the sum is above 0. What is the largest share of the texts that this can get right?
+# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and the opinion after a *but* decides. Someone gives each word a number, and calls a text good if the sum is above 0. What is the largest share of the texts that such a sum can get right?
 # ([Solution](solutions/08_text_classification.ipynb#solution-weighed-words))
 # ```
 

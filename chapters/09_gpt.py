@@ -131,7 +131,7 @@ plt.show()
 # \mathcal{L} = -\frac{1}{T - 1} \sum_{t=0}^{T-2} \ln p(x_{t+1} \mid x_0, \dots, x_t) .
 # $$ (eq-next-token)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Five tokens make four losses: each position's target, the probability that a model gave it, and the negative logarithm of that.", "name": "fig-asked"}, "image": {"alt": "Below, the row input: The, estimator, is, fit, ted. Above it, shifted by one position, the row target: estimator, is, fit, ted. Then the probabilities 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, mean 1.27."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Five tokens make four losses: each position's target, the probability that a model gave it, and the negative logarithm of that probability.", "name": "fig-asked"}, "image": {"alt": "Below, the row input: The, estimator, is, fit, ted. Above it, shifted by one position, the row target: estimator, is, fit, ted. Then come the probabilities 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, whose mean is 1.27."}}
 mechanisms.asked([0.5, 0.25, 0.1, 0.5])
 plt.show()
 
@@ -159,7 +159,7 @@ check.show_reference("next_token_loss")
 #
 # *8 minutes, 5 of them yours.* You have met every part: an embedding table, blocks, a norm, and the same table once more, to give every token a score (Day 6).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All of GPT, here with two blocks. One table is used twice: it embeds the input, and it scores the output.", "name": "fig-gpt"}, "image": {"alt": "A tower with arrows upwards. From below: ids of The estimator is fit; table, a row for each id, times root D; two blocks, of attention and a feed-forward layer; norm; table, transposed, a score for each token, x times row; logits of each next token. Beside the arrows the shapes B, T, D, and on top B, T, V."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All of GPT, here with two blocks. One table is used twice: it embeds the input, and it scores the output.", "name": "fig-gpt"}, "image": {"alt": "A tower of boxes, with arrows pointing upwards. From bottom to top: ids of The estimator is fit; table, a row for each id, times root D; two blocks, of attention and a feed-forward layer; norm; table, transposed, a score for each token, x times row; logits of each next token. Beside the arrows are the shapes: B, T, D, and at the top B, T, V."}}
 mechanisms.tower(2)
 plt.show()
 
@@ -167,7 +167,7 @@ plt.show()
 # ```{exercise} GPT's forward pass
 # :label: exercise-forward
 #
-# *5 minutes.* Go from ids to logits. Multiply the vectors by $\sqrt D$ as they enter, as on Day 6; at the output, use the table as it is. ([Solution](solutions/09_gpt.ipynb#solution-forward))
+# *5 minutes.* Given ids, return the logits of each next token. Multiply the vectors by $\sqrt D$ as they enter, as on Day 6; at the output, use the table as it is. ([Solution](solutions/09_gpt.ipynb#solution-forward))
 # ```
 
 
@@ -219,11 +219,11 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# That is all. The largest GPT-2 has 48 such blocks, 1,600 wide {cite}`radford2019language`. Its published weights fit this book's blocks: the [deeper page](deeper/09_gpt.ipynb#deeper-real-thing) loads them.
+# That is all. The largest GPT-2 has 48 such blocks, each 1,600 wide {cite}`radford2019language`. Its published weights fit this book's blocks: the [deeper page](deeper/09_gpt.ipynb#deeper-real-thing) loads them.
 #
 # ### Training on pieces of a long text
 #
-# *3 minutes.* A long text needn't be split into sentences or labelled. We take pieces of 65 tokens from random positions: 64 to read, 64 to predict. These 64 are the model's **context window**: it sees no farther back.
+# *3 minutes.* A long text needn't be split into sentences or labelled. We take pieces of 65 tokens from random positions, so that each has 64 inputs and 64 targets. The 64 inputs are the model's **context window**: it sees no farther back.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Any piece of the text is an example; here is a batch of three. Pieces may overlap, and may start in the middle of a sentence.", "name": "fig-pieces"}, "image": {"alt": "A long row of cells, the training text, and under it three shorter rows, each with an arrow from its position in the text; two of them overlap."}}
 mechanisms.pieces([2, 14, 8], 9)
@@ -255,7 +255,7 @@ STEPS = 500
 batches = pieces(task.ids["train"], STEPS)
 history = train_once(writer, next_token_loss, batches, learning_rate=RATE)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "GPT learns fast at first, then ever more slowly: its loss, averaged over 20 steps. Dashed: a model that knows nothing.", "name": "fig-writer-loss"}, "image": {"alt": "A curve over 500 steps. It begins near the dashed line at 6.2 nats, falls fast to about four within 150 steps, and then ever more slowly to well below three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "GPT learns fast at first, then ever more slowly: its loss, averaged over 20 steps. Dashed: a model that knows nothing.", "name": "fig-writer-loss"}, "image": {"alt": "A curve over 500 steps. It begins near the dashed line at 6.2 nats, falls fast to about four within 150 steps, and then falls ever more slowly to well below three."}}
 means = torch.tensor(history.step_loss).view(-1, 20).mean(dim=1)
 ax = curves({"": (range(20, STEPS + 1, 20), means)}, "step", "loss (nats per token)")
 ax.axhline(math.log(V), color=INK, lw=1, ls="--")
@@ -272,7 +272,7 @@ with torch.no_grad():
 
 # %% tags=["evidence"]
 observe(
-    "The first step's loss was {first:.2f}. With the last token replaced, the logits at the {n} positions before it move by {before:g}, those at its own position by {own:.1f}.",
+    "The first step's loss was {first:.2f}. With the last token replaced, the logits at the {n} positions before it move by {before:g}, and those at its own position move by {own:.1f}.",
     first=history.step_loss[0],
     n=len(moved) - 1,
     before=moved[:-1].max(),
@@ -286,11 +286,11 @@ observe(
 # *14 minutes, 11 of them yours.* To write, we draw the next token at random, with the model's probabilities: this is **sampling**. Used as they are, the probabilities lead the text astray: each rare token is unlikely, but there are hundreds of them, so one is soon drawn {cite}`holtzman2020curious`. Two knobs hold the rare tokens back, in this order:
 #
 # - a **temperature** $\tau$ divides the logits (Day 2),
-# - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the one that reaches it; the rest get 0, and those that stay are scaled to sum to 1.
+# - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the token that reaches it; the rest get 0, and the probabilities that stay are scaled to sum to 1.
 #
 # Top-p comes last because it adds up probabilities, and the temperature changes them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A temperature below 1 favours the likeliest tokens, and top-p then drops the rest: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A temperature below 1 favours the likeliest tokens, and top-p then drops the rest: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax gives 0.50, 0.23, 0.12, 0.08, 0.04 and 0.03. With a temperature of 0.7, the first grows to 0.64. Top-p with p = 0.8 leaves the first two, with 0.76 and 0.24."}}
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
 mechanisms.cuts(logits, ["on", "to", "with", "by", "in", "a"], 0.7, 0.8)
 plt.show()
@@ -299,7 +299,7 @@ plt.show()
 # ```{exercise} Temperature and top-p
 # :label: exercise-next-chances
 #
-# *11 minutes.* Turn logits into the probabilities to sample from. Each token keeps its position, so sort, cut, and put everything back where it was. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
+# *11 minutes.* Given logits, a temperature and $p$, return the probabilities to sample from. Each token keeps its position, so sort, cut, and put everything back where it was. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
 # ```
 
 
@@ -333,7 +333,7 @@ def continued(prompt, n=40, tau=0.6, p=0.9, say=None):
 
 
 # %% [markdown]
-# The first thing that your GPT has ever written:
+# Here is the first thing that your GPT has ever written:
 
 # %% tags=["nbval-ignore-output"]
 print(continued("The estimator is"))
@@ -341,28 +341,28 @@ print(continued("The estimator is"))
 # %% [markdown]
 # It has the tone of documentation, with no thought behind it. But a few minutes ago, its weights were random numbers.
 #
-# **Enough for tonight?** This is a good place to stop: you have written a GPT. The rest, some 45 minutes, asks how good it is, and what it can do that counting can't.
+# **Enough for tonight?** This is a good place to stop: you have written a GPT. The rest, some 45 minutes, asks how good your GPT is, and what it can do that counting can't.
 #
 # ## Is it right?
 #
-# *1 minute.* We compare your model with the book's `DecoderOnly`, and then, without the rotary positions, with the library's blocks under a causal mask.
+# *1 minute.* We compare your model with the book's `DecoderOnly`, and then, without the rotary positions, with PyTorch's blocks under a causal mask.
 
 # %% tags=["evidence"]
 assert tasks.off_from_book_and_library(GPT) < 1e-10
-print("the logits agree with the book's model and with the library's blocks: ten digits")
+print("the logits agree with the book's model and with PyTorch's blocks to ten digits")
 
 # %% [markdown]
 # ## Train it
 #
 # ### Bits per byte: one measure for all tokens
 #
-# *1 minute.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But a text has the same number of bytes for every model, so we divide by that:
+# *1 minute.* How good is your GPT? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But a text has the same number of bytes for every model, so we divide by that number:
 #
 # $$
 # \text{bits per byte} = \frac{\text{nats per token}}{\ln 2} \cdot \frac{\text{tokens}}{\text{bytes}} .
 # $$ (eq-bits-per-byte)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, byte pairs: fit with 6 bits and ted with 1, 7 bits in all, 3.50 per symbol, 1.17 per byte. Below, letters: f, i, t, t, e, d with 3, 2, 1, 0.5, 0.25 and 0.25 bits, 7 bits in all, 1.17 per symbol, 1.17 per byte."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, two byte pairs: fit takes 6 bits and ted takes 1, which makes 7 bits in all, 3.50 per symbol and 1.17 per byte. Below, six letters: f, i, t, t, e and d take 3, 2, 1, 0.5, 0.25 and 0.25 bits, which makes 7 bits in all, 1.17 per symbol and 1.17 per byte."}}
 letters = [3.0, 2.0, 1.0, 0.5, 0.25, 0.25]
 mechanisms.per_byte([("byte pairs", ["fit", "ted"], [6.0, 1.0]), ("letters", "fitted", letters)])
 plt.show()
@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For a shorter run it counts something else: after how many *different* longer runs a token came. *Francisco* is frequent, but only after *San*. (The two Transformers differ: Day 6's blocks use ReLU and sinusoids, your GPT uses GELU and rotary positions.)
+# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For a shorter run it counts something else: the *different* longer runs after which a token came. *Francisco* is frequent, but only after *San*. (The two Transformers differ: Day 6's blocks use ReLU and sinusoids, and your GPT uses GELU and rotary positions.)
 
 
 # %%
@@ -388,7 +388,7 @@ def count(text, back):
 
 
 # %% [markdown]
-# To predict, it starts from equal probabilities and works its way up, from no context to the longest run. At each length it takes a little off every count. The probability that this frees goes to all tokens, in proportion to the previous length's prediction.
+# To predict, the table starts from equal probabilities and works its way up, from no context to the longest run. At each length it takes a little off every count. The probability that this frees goes to all tokens, in proportion to the previous length's prediction.
 
 
 # %%
@@ -427,7 +427,7 @@ guess(
     + ".",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at the best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Bits per byte of the test set, each network at the best of four learning rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines mark xz and gzip; gzip's is the farthest to the right."}}
 ax = bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
 for name in ("xz", "gzip"):
     ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--", zorder=0)
@@ -437,7 +437,7 @@ plt.show()
 # %% tags=["evidence"]
 blocks = means["Day 6's blocks"]
 observe(
-    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table built here {counted:.2f}.",
+    "On the test set the table needs {table:.2f} bits per byte; GPT needs {gpt:.2f}, Day 6's blocks need {blocks:.2f}, and the LSTM needs {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table built here needs {counted:.2f}.",
     **{"table": means["table"], "gpt": means["GPT"], "blocks": blocks, "lstm": means["LSTM"]},
     **{"yours": bits["GPT"], "counted": bits["table"]},
     holds=means["table"] + 0.05 < min(means["GPT"], blocks, means["LSTM"])
@@ -457,7 +457,7 @@ slow, able = by_gpt[1:][rare].mean(), by_gpt[1:][new].mean()
 
 # %% tags=["evidence"]
 observe(
-    "On the third token of a run that was seen once or twice, the table loses {counts:.1f} nats and GPT {slow:.1f}. Where the run is new, the table loses {lost:.1f} and GPT {able:.1f}.",
+    "On the third token of a run that was seen once or twice, the table's loss is {counts:.1f} nats and GPT's is {slow:.1f}. Where the run is new, the table's loss is {lost:.1f} nats and GPT's is {able:.1f}.",
     **{"counts": counts, "slow": slow, "able": able, "lost": lost},
     holds=counts < slow - 0.3 and able < lost - 0.2,
 )
@@ -469,7 +469,7 @@ observe(
 #
 # *7 minutes, 5 of them yours.* Let both models predict, and give each token the mean of its two probabilities.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. Table: 0.80, 0.10, 0.05, 0.04, 0.01. GPT: 0.20, 0.30, 0.10, 0.20, 0.20. Half and half: 0.50, 0.20, 0.08, 0.12, 0.11."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. The table gives them 0.80, 0.10, 0.05, 0.04 and 0.01; GPT gives them 0.20, 0.30, 0.10, 0.20 and 0.20; half and half, they get 0.50, 0.20, 0.08, 0.12 and 0.11."}}
 mechanisms.mixture(
     ["t", "data", "e", "model", "X"], [0.8, 0.1, 0.05, 0.04, 0.01], [0.2, 0.3, 0.1, 0.2, 0.2]
 )
@@ -499,7 +499,7 @@ bits["half"] = task.per_byte(half_and_half(by_gpt, by_table))
 
 # %% tags=["evidence"]
 observe(
-    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison every network helps the table. {most} helps it most, to {best:.2f}.",
+    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, and GPT alone needs {gpt:.2f}. In the stored comparison every network helps the table; the best mixture, with {most}, needs {best:.2f}.",
     **{"half": bits["half"], "table": bits["table"], "gpt": bits["GPT"]},
     most=NAMES[min(halves, key=halves.get)],
     best=min(halves.values()),
@@ -508,17 +508,17 @@ observe(
 )
 
 # %% [markdown]
-# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So on no token does the mixture lose more than $\ln 2$ against the better of the two, and it never does worse than the worse one.
+# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So on no token is the mixture's loss more than $\ln 2$ above that of the better model, and it is never above that of the worse one.
 #
 # ### Induction: continuing what was just read
 #
-# *4 minutes, 1 of them yours.* Invent a sequence of a dozen letters, and start it again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
+# *4 minutes, 1 of them yours.* Invent a sequence of a dozen letters, and begin to repeat it: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
 # %% [markdown]
 # ```{exercise} Predict: how many blocks?
 # :label: exercise-blocks-to-copy
 #
-# *1 minute.* With how few blocks can a GPT continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
+# *1 minute.* At least how many blocks does a GPT need to continue an invented sequence that repeats? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
 # ```
 
 # %%
@@ -554,24 +554,24 @@ finished = [share_repeated(model, 12) for model in (one, two)]  # of 200 invente
 
 # %% tags=["evidence"]
 observe(
-    "Given the first letter of the repetition, the model with two blocks completes {two:.0%} of 200 invented sequences without a mistake, the model with one block {one:.0%}.",
+    "Given the first letter of the repetition, the model with two blocks completes {two:.0%} of 200 invented sequences without a mistake; the model with one block completes {one:.0%}.",
     **{"one": finished[0], "two": finished[1]},
     holds=finished[1] > 0.7 and finished[0] < 0.1,
 )
 
 # %% [markdown]
-# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter from there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
+# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter at that position: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches through notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches through notes: block 1 writes down the letter before each position, and block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
 plt.show()
 
 # %% [markdown]
-# Large models do this, too: show them three examples of a new task, and they continue. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
+# Large models do this, too: show them three examples of a new task, and they continue the pattern. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
 #
 # ### A GPT that adds
 #
-# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits, and a table would have to read every one. A small GPT gets 300 steps. Each number is written units first, in the order in which you add on paper.
+# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits, and a table would have to read every one. A small GPT is trained for 300 steps. Each number is written units first, in the order in which you add on paper.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Written units first, every digit of a sum depends on only a few digits before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
@@ -602,22 +602,22 @@ def at_best(order, column="in the end"):
 
 units, usual = at_best("units first"), at_best("usual")
 guess(
-    "Now write the digits in the usual order, hundreds first, and train for as many steps. How many of the sums are correct?",
-    ["more than with the units first", "about as many", "less than half as many"],
+    "Now write the digits in the usual order, hundreds first, and train for the same number of steps. How many of the sums are correct?",
+    ["more than with the units first", "about as many", "fewer than half as many"],
     right=2 if usual < units / 2 else 0 if usual > units + 0.05 else 1,
-    because=f"{usual:.0%} of them, and {units:.0%} with the units first, each order at the best of three learning rates. The first digit depends on every carry, and none has been computed yet.",
+    because=f"{usual:.0%} of them are correct; with the units first, {units:.0%} are. (Each order has the best of three learning rates.) The first digit depends on every carry, and none has been computed yet.",
 )
 
 # %% tags=["evidence"]
 observe(
-    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly. With the digits in the usual order it would manage {usual:.0%}, and with four digits, units first, {longer:.0%} (stored, means of three seeds).",
+    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly. With the digits in the usual order it would manage {usual:.0%}; with four digits, units first, it would manage {longer:.0%} (stored experiment, means of three seeds).",
     **{"read": 300 * 64, "correct": correct, "usual": usual},
     longer=at_best("units first", "four digits"),
     holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
 )
 
 # %% [markdown]
-# With the units first, each digit needs only its own column and the carry from the one just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
+# With the units first, each digit needs only its own column and the carry from the one just written. A GPT reads what it writes, so the order of writing decides what it can compute. And our GPT has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #
@@ -634,10 +634,10 @@ guess(
     "The table stays as it is. At how many weights does a GPT first need fewer bits than the table?",
     [*(rung["reader"] for rung in rungs), "at none of these"],
     right=passed[0] if passed else "at none of these",
-    because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
+    because=f"The table needs {table:.2f} bits per byte, and the GPTs, in order of size, need {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set, by the GPT's number of weights, alone and mixed half and half with the table. Stored experiment: the same tokens for all, each GPT at the best of three learning rates.", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set against the GPT's number of weights, for the GPT alone and for an even mixture of GPT and table. Stored experiment: the same tokens for all, each GPT at the best of three learning rates.", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, with GPT above and half and half below it. A dashed horizontal line marks the table."}}
 sizes = [rung["parameters"] for rung in rungs]
 mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
 ax = curves(
@@ -654,11 +654,11 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "gpt-10",
-    "Yes, if it is large enough: the best table needs {table:.2f} bits per byte, a GPT with {small:,} weights {most:.2f}, one with {large:,} weights {least:.2f}.",
+    "Yes, if it is large enough: the best table needs {table:.2f} bits per byte; GPTs need {most:.2f} with {small:,} weights and {least:.2f} with {large:,}.",
     **{"table": table, "most": found[0], "least": found[-1]},
     **{"small": sizes[0], "large": sizes[-1]},
     holds=lambda table, most, least, small, large: least < table < most and 20 * small < large,
-    scale=f"sympy's docstrings, {counting['letters read'] / 1e6:.1f} million letters, two passes; each GPT at the best of three rates; tables of letters and byte pairs up to order 7",
+    scale=f"sympy's docstrings, {counting['letters read'] / 1e6:.1f} million letters, two passes; each GPT at the best of three learning rates; tables of letters and byte pairs up to order 7",
     experiment="counting_ladder",
 )
 assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
@@ -668,7 +668,7 @@ assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 #
 # ## Look inside
 #
-# *6 minutes.* What comes next, in the eyes of your GPT? Choose a prompt, turn the knobs, and take a token. (The third knob, top-k, keeps the $k$ likeliest.)
+# *6 minutes.* What comes next, in the eyes of your GPT? Choose a prompt, turn the knobs, and take a token. (The third knob, top-k, keeps the $k$ likeliest tokens.)
 
 # %% tags=["view"]
 prompts = [tuple(task.tokens.encode(text)) for text in ("The estimator is", "Return the number of")]
@@ -685,7 +685,7 @@ order, mixed_up = (
 
 # %% tags=["evidence"]
 observe(
-    "A token that begins a word costs {begin:.1f} bits on average, one that continues a word {inside:.1f}. Our sentence costs {order:.0f} bits; with its words mixed up, it costs {mixed_up:.0f}.",
+    "A token that begins a word costs {begin:.1f} bits on average; one that continues a word costs {inside:.1f}. Our sentence costs {order:.0f} bits; with its words mixed up, it costs {mixed_up:.0f}.",
     **{"begin": begin, "inside": inside, "order": order, "mixed_up": mixed_up},
     holds=begin > inside + 1 and mixed_up > 1.2 * order,
 )
@@ -744,7 +744,7 @@ few, some, many, read = (
 
 # %% tags=["evidence"]
 observe(
-    "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch on five libraries, a network classifies {few:.0%} of the sentences correctly after 100 labels, and {many:.0%} after 2,500 (stored).",
+    "It judges {share:.0%} of {n} reviews correctly; a coin would get half of them right. Trained from scratch to tell five libraries apart, a network classifies {few:.0%} of the sentences correctly after 100 labels, and {many:.0%} after 2,500 (stored experiment).",
     **{"share": correct / 200, "n": 200, "few": few, "many": many},
     holds=60 < correct < 140 and few < 0.35 and many > few + 0.12 and read > some,
 )
@@ -764,7 +764,7 @@ letters = Writing(n_merges=0)
 nats, pairs = letters.counted(6), task.counted(6)
 claim(
     "gpt-7",
-    "Yes: a table of letters has a perplexity of {low:.1f} and needs {more:.2f} bits per byte; one of byte pairs, {high:.1f} and {fewer:.2f}.",
+    "Yes: a table of letters has a perplexity of {low:.1f} and needs {more:.2f} bits per byte; one of byte pairs has {high:.1f} and needs {fewer:.2f}.",
     **{"low": perplexity(nats.mean()), "high": perplexity(pairs.mean())},
     **{"more": letters.per_byte(nats), "fewer": task.per_byte(pairs)},
     holds=lambda low, high, more, fewer: high > 2 * low and fewer < more,
@@ -806,7 +806,7 @@ copiers = experiments.load("induction")
 again = {n: sum(run[-1] for run in copiers.column("again", layers=n)) / 3 for n in (1, 2)}
 claim(
     "gpt-9",
-    "Yes: where a segment of random symbols recurs, two blocks lose {two:.1f} nats per symbol, one block {one:.1f}; a guess loses {guess:.1f}.",
+    "Yes: where a random segment recurs, two blocks have a loss of {two:.1f} nats per symbol, one block has {one:.1f}, and a guess has {guess:.1f}.",
     two=again[2],
     one=again[1],
     guess=math.log(64),
@@ -818,7 +818,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# More are on the [deeper page](deeper/09_gpt.ipynb), and all solutions on [a page of their own](solutions/09_gpt.ipynb).
+# More are on the [deeper page](deeper/09_gpt.ipynb), and all solutions are on [a page of their own](solutions/09_gpt.ipynb).
 #
 # ```{exercise} Predict: how far does a new token reach?
 # :label: exercise-future-positions
@@ -849,7 +849,7 @@ check("bits_per_byte", my_bits)
 # ```{exercise} Write with a key–value cache
 # :label: exercise-write
 #
-# *Core, 9 minutes.* `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) of each next token. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return the prompt and `n` more.
+# *Core, 9 minutes.* Let a model write with a cache. `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) of each next token. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return one list: the prompt's ids and `n` more.
 # ([Solution](solutions/09_gpt.ipynb#solution-write))
 # ```
 
@@ -877,9 +877,9 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its text rewards them. But not to an answer about *this* review.
+# **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its training text rewards them. But not to an answer about *this* review.
 #
-# **Tomorrow:** a model keeps the knowledge that it got by reading. From a hundred labels it learns more than a fresh one from a thousand.
+# **Tomorrow:** a model keeps the knowledge that it got by reading. From a hundred labels it learns more than an untrained model learns from a thousand.
 
 # %% [markdown]
 # ## Further reading

@@ -18,8 +18,8 @@
 # - say why new masks in each pass teach more than fixed ones,
 # - find out by experiment what a model knows that it was never told.
 #
-# It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. It takes 40 minutes to read and
-# 28 to write. At the end, a model fills the gap in a sentence of yours, right here on the page.
+# It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. It takes 40 minutes to read, and
+# its functions take 28 to write. At the end, a model fills the gap in a sentence of yours, right here on the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -76,7 +76,7 @@ stored = experiments.load("few_labels")
 
 
 def rate(start):
-    """The best of four for 100 labels (for a bag: of four penalties), from a stored experiment."""
+    """The best of four learning rates for 100 labels (for a bag: of four penalties), as stored."""
     return stored.column("rate, 100 labels", start=start)[0]
 
 
@@ -94,7 +94,7 @@ of_beginner = right(logits_of(beginner, held))
 of_bag = right(torch.from_numpy(bag.predict_log_proba(few.validation.texts)))
 unlabelled = libraries.unlabelled()
 observe(
-    "The encoder classifies {network:.0%} of new sentences correctly, the bag of words {bag:.0%}, and a blind guess 20%. Another {n:,} sentences have no label.",
+    "The encoder classifies {network:.0%} of the new sentences correctly, the bag of words classifies {bag:.0%}, and a blind guess would get 20%. Another {n:,} sentences have no label.",
     network=of_beginner,
     bag=of_bag,
     n=sum(map(len, unlabelled)),
@@ -109,7 +109,7 @@ observe(
 #
 # *2 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model won't have to write, so there is no future to hide: it may look at *both* sides of the gap.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis twice, with a question mark for array. Above, GPT: arrows lead to it from the four words before, and the three words after it are blank. Below, today: arrows come from all seven other words."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis twice, with a question mark for array. Above, for GPT, arrows lead to it from the four words before it, and the three words after it are blank. Below, for today's model, arrows come from all seven other words."}}
 mechanisms.both_sides()
 plt.show()
 
@@ -118,7 +118,7 @@ plt.show()
 #
 # *Bidirectional* sounds like a recurrent network that runs both ways, but no state is carried along the sentence here: each word attends to all the others directly ([counted](deeper/10_pretraining.ipynb#claim-pre-1)). The encoder sees both sides because it has no causal mask.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Today's two stages: first the model learns to predict hidden words, then the same table and blocks learn a task.", "name": "fig-pre-road"}, "image": {"alt": "Two towers of boxes. Left, 1. pre-train: text without labels, table of words, two blocks, which word? Right, 2. fine-tune: a few labels, table of words, two blocks, which library? An arrow leads from the left tower to the right one."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Today's two stages: first the model learns to predict hidden words, then the same table and blocks learn a task.", "name": "fig-pre-road"}, "image": {"alt": "Two towers of boxes. The left one, 1. pre-train, leads from text without labels through the table of words and two blocks to the question which word? The right one, 2. fine-tune, leads from a few labels through the table of words and two blocks to which library? An arrow leads from the left tower to the right one."}}
 mechanisms.road()
 plt.show()
 
@@ -129,14 +129,14 @@ plt.show()
 #
 # *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the natural choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, and by then the model might make useful vectors for that symbol alone. Hence their rule.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them is written: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, marked 8 in 10, array is replaced by [MASK]; in the second, marked 1 in 10, it is replaced by color; in the third, also marked 1 in 10, it stays. Above them is written: asked in all three: array? The last row, tuned, has all its words, with a note: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()
 plt.show()
 
 # %% [markdown]
 # The wrong word is meant to teach the model to doubt its input. The word that stays is meant to tell it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So for each word we roll two dice that show numbers between 0 and 1, and draw another word at random. The first die, `hides`, decides whether the word is asked for. The second, `how`, decides what replaces it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice decide for each word. At BERT's share of 15%, three of these eight are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are highlighted. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array has become [MASK], and an is still an. target: elements, array, an."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice decide for each word. At BERT's share of 15%, three of these eight words are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. The row hides has 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09 and 0.70, of which the second, fifth and seventh are highlighted. For these three, the row how has 0.93, 0.41 and 0.85. In the row read, elements has become draw, array has become [MASK], and an is still an. The row target has elements, array and an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
 how = [0.10, 0.93, 0.20, 0.10, 0.41, 0.50, 0.85, 0.60]
 others = "color draw axis same file not is size".split()
@@ -164,7 +164,7 @@ mask_words = check("mask_words", mask_words)
 check.show_reference("mask_words")
 
 # %% [markdown]
-# BERT asks for 15% of the words, over a million batches. We train on only 1,500, so each has to ask for more: half of the words. (Large models, too, do better with more than 15% {cite}`wettig2023mask`.)
+# BERT asks for 15% of the words, over a million batches. We train on only 1,500 batches, so each has to ask for more: half of the words. (Large models, too, do better with more than 15% {cite}`wettig2023mask`.)
 #
 # ```{exercise} Predict: can a visible word be trusted?
 # :label: exercise-trusted-word
@@ -187,13 +187,13 @@ check("trusted_word", my_percent)
 # \mathcal{L} = -\frac{1}{|M|} \sum_{t \in M} \ln p(w_t \mid x_t) .
 # $$ (eq-masked-words)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions are asked for, so the loss is a mean of three; the others are only read. The probabilities are invented for this picture.", "name": "fig-pre-loss"}, "image": {"alt": "A row of read words, a row of eight vectors x above. From three vectors arrows lead on to the targets elements, array and an, with the probabilities 0.02, 0.60 and 0.40 and the losses 3.91, 0.51 and 0.92, mean of 3: 1.78."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions are asked for, so the loss is a mean of three terms; the other words are only read. The probabilities are invented for this picture.", "name": "fig-pre-loss"}, "image": {"alt": "A row of the eight words that are read, with a row of eight vectors x above it. From three vectors arrows lead on to the targets elements, array and an, with the probabilities 0.02, 0.60 and 0.40 and the losses 3.91, 0.51 and 0.92, whose mean is 1.78."}}
 read = ["take", "draw", "from", "an", "[MASK]", "along", "an", "axis"]
 mechanisms.asked_alone(read, {1: 0.02, 4: 0.6, 6: 0.4})
 plt.show()
 
 # %% [markdown]
-# If the loss counted all the other words, too, most answers could be copied from the input, as in yesterday's first attempt, before the mask. And the logits, thousands of them at each position, cost more than the blocks do. So the head is called only at $M$.
+# If the loss counted all the other words, too, most answers could be copied from the input, as in yesterday's first attempt, which had no mask. And the logits, thousands of them at each position, cost more than the blocks do. So the head is called only at $M$.
 #
 # ```{exercise} Masked-word loss
 # :label: exercise-masked-word-loss
@@ -218,7 +218,7 @@ check.show_reference("masked_word_loss")
 #
 # *2 minutes.* A question teaches something if its answer can be found, but not too easily. So it matters what surrounds a gap. Our text comes from modules such as `numpy.lib.format`, with about twenty sentences each.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three ways to take a passage from a module: one sentence, neighbouring sentences in order, or sentences mixed from all over it.", "name": "fig-pre-passages"}, "image": {"alt": "Left a module of eight sentences, 0 to 7. To its right: one sentence, 2; in order, 2, 3, 4, 5; mixed, 6, 1, 7, 3."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three ways to take a passage from a module: one sentence, neighbouring sentences in order, or sentences mixed from all over it.", "name": "fig-pre-passages"}, "image": {"alt": "On the left is a module of eight sentences, 0 to 7. To its right are three passages: one sentence, 2; sentences in order, 2, 3, 4 and 5; and mixed sentences, 6, 1, 7 and 3."}}
 mechanisms.passages()
 plt.show()
 
@@ -231,19 +231,19 @@ guess(
     "An encoder is pre-trained on passages of one kind, then fine-tuned with 100 labels. Which kind helps it most?",
     list(kinds),
     right=kinds.index(best),
-    because=f"After these, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
+    because=f"After reading it, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45 are, after mixed ones 48 are, and where nothing was read 30 are."}}
 bars({kind: [100 * share for share in of] for kind, of in after.items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# All three encoders read the same number of words. But a module's sentences all come from one library. The model isn't told which one; still, that they occur together is a hint, and perhaps much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# All three encoders read the same number of words. But a module's sentences all come from one library. The model isn't told which one, but finding them together is a hint, and perhaps much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *4 minutes.* The model is Day 6's encoder and a head. The head is a dense layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with each word's row. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *4 minutes.* The model is Day 6's encoder and a head. The head is a dense layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with each word's row. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that was trained for all of them comes with the book.**
 
 
 # %%
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve follows its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, and then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve follows its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -293,7 +293,7 @@ the = fmean(float(word == "the") for text in few.validation.texts for word in te
 
 # %% tags=["evidence"]
 observe(
-    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” would be correct for {the:.0%}. The stored reader finds {stored:.0%}.",
+    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” would be correct for {the:.0%}. The stored reader finds {stored:.0%} of them.",
     **found,
     the=the,
     holds=found["yours"] < 0.14 and found["stored"] > 2 * the and found["stored"] > 0.24,
@@ -315,9 +315,9 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 #
 # ### It never saw a letter, but knows its vowels
 #
-# *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
+# *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number says how a word is spelled. An experiment can decide: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so any change in the answer must come from it.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: a vowel? and: and now?"}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so it alone can cause a change in the answer.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: the upper one says a vowel? and the lower one says and now?"}}
 mechanisms.swapped()
 plt.show()
 
@@ -325,7 +325,7 @@ plt.show()
 # ```{exercise} What share begins with a vowel?
 # :label: exercise-vowel-share
 #
-# *10 minutes.* Given the logits for $n$ gaps and the $V$ symbols as strings, find the likeliest symbol for each gap, among those made of letters only (`"<name>".isalpha()` is False). Return the share of gaps where it begins with a, e, i, o or u.
+# *10 minutes.* Given the logits for $n$ gaps and the $V$ symbols as strings, find the likeliest symbol for each gap, among those made of letters only (`"<name>".isalpha()` is False). Return the share of the gaps whose symbol begins with a, e, i, o or u.
 # ([Solution](solutions/10_pretraining.ipynb#solution-vowel-share))
 # ```
 
@@ -348,16 +348,16 @@ for article, other in changes.items():
 
 # %% tags=["view"]
 guess(
-    "After “an”, nearly all first guesses begin with a vowel. Now “an” becomes “a”. How many still do?",
+    "After “an”, nearly all first guesses begin with a vowel. Now “an” becomes “a”. How many of them still do?",
     ["nearly all: the other words haven't changed", "about half", "hardly any"],
     right="hardly any",
-    because=f"{vowels['an', 'a']:.0%} do, and {vowels['an', 'an']:.0%} did before. One word decides it.",
+    because=f"{vowels['an', 'a']:.0%} still do; {vowels['an', 'an']:.0%} did before. One word decides it.",
 )
 
 # %% tags=["evidence"]
 assert vowels["an", "a"] == share_of_vowels(logits_at(reader, gaps_after("an", "a")), words.symbols)
 observe(
-    "After *an*, {an:.0%} of the first guesses begin with a vowel; with *an* changed to *a*, {an_a:.0%} do. After *a*, {a:.0%} do; with *a* changed to *an*, {a_an:.0%}.",
+    "After *an*, {an:.0%} of the first guesses begin with a vowel; with *an* changed to *a*, {an_a:.0%} do. After *a*, {a:.0%} do; with *a* changed to *an*, {a_an:.0%} do.",
     an=vowels["an", "an"],
     an_a=vowels["an", "a"],
     a=vowels["a", "a"],
@@ -383,7 +383,7 @@ bars(last, "first guess begins with a vowel (%)")
 plt.show()
 
 # %% [markdown]
-# Predicting hidden words sorted the vocabulary into two lists, one that follows *an* and one that follows *a*. The lists agree with the spelling, although the input contains no spelling: a rule about sounds left its trace in which words occur together. When does the model find it?
+# Predicting hidden words sorted the vocabulary into two lists, one that follows *an* and one that follows *a*. The lists agree with the spelling, although the input contains no spelling: a rule about sounds left its trace in which words occur together. When does the model find that rule?
 
 # %%
 steps = long.column("teacher: steps")[0]
@@ -458,7 +458,7 @@ guess(
     because=f"With 100 labels, the pre-trained one classifies {goal:.0%} of the test sentences correctly.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Pre-training saves labels, above all where there are few: test sentences classified correctly, by the number of labels. Means and ranges of three seeds (stored experiment). The horizontal axis is logarithmic.", "name": "fig-pre-labels"}, "image": {"alt": "Three rising curves over 30 to 2,500 labels. The pre-trained encoder begins near 39 percent, reaches 48 at 100 labels, 54 at 1,000, and stays. The bag of words rises from 25 to 54, and the encoder from scratch from 27 to 49."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Pre-training saves labels, above all where there are few: test sentences classified correctly, by the number of labels. Means and ranges of three seeds (stored experiment). The horizontal axis is logarithmic.", "name": "fig-pre-labels"}, "image": {"alt": "Three rising curves over 30 to 2,500 labels. The pre-trained encoder begins near 39 percent, reaches 48 at 100 labels and 54 at 1,000, and stays there. The bag of words rises from 25 to 54, and the encoder from scratch from 27 to 49."}}
 lines = {name: (labels, 100 * of.T) for name, of in measured.items()}
 ax = curves(lines, "labels", "correct (%)", logx=True)
 ax.set_xticks(labels, [f"{n:,}" for n in labels])
@@ -467,7 +467,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 100 labels, {read:.0%} of the sentences are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500 labels, the shares are {more:.0%}, {fresher:.0%} and {larger:.0%}.",
+    "With 100 labels, the pre-trained encoder classifies {read:.0%} of the sentences correctly, the one from scratch {fresh:.0%}, and the bag of words {bag:.0%}. With 2,500 labels, their shares are {more:.0%}, {fresher:.0%} and {larger:.0%}, in the same order.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
     holds=0.12 < at[100][0] - at[100][2] < 0.18
@@ -478,12 +478,12 @@ observe(
 )
 
 # %% [markdown]
-# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays off where labels are scarce.** It is done once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford the training, but almost anyone can afford the fine-tuning.
+# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels, counting does as well as reading. **Pre-training pays off where labels are scarce.** It is done once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford the training, but almost anyone can afford the fine-tuning.
 
 # %% [markdown]
 # ## Look inside
 #
-# *2 minutes.* Before training, no word resembled any other. Now we can ask the table which words' vectors point in nearly the same direction as that of *must*. We ask it after pre-training, and after a hundred labels alone.
+# *2 minutes.* Before training, no word resembled any other. Now we can ask the table which words' vectors point in nearly the same direction as that of *must*. We ask it after pre-training, and after training on a hundred labels alone.
 
 
 # %%
@@ -520,7 +520,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Within the four groups the mean cosine is {within:.2f}, between them {across:.2f}.",
+    "Within the four groups the mean cosine is {within:.2f}; between them it is {across:.2f}.",
     within=within.item(),
     across=across.item(),
     holds=within > across + 0.15,
@@ -581,7 +581,7 @@ ax.set_ylim(0)
 plt.show()
 
 # %% [markdown]
-# And if everything after the first few words is missing, can it write? We let it fill eight gaps at once.
+# And if everything after the first few words is missing, can the reader write? We let it fill eight gaps at once.
 
 
 # %%
@@ -602,7 +602,7 @@ real = twice(few.validation.texts)
 
 # %% tags=["evidence"]
 observe(
-    "It finds {one:.0%} of single hidden words, and {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before them; in real sentences {real:.1%} do.",
+    "It finds {one:.0%} of single hidden words, but only {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before them; in real sentences {real:.1%} do.",
     one=gaps[1],
     eight=gaps[8],
     text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
@@ -614,7 +614,7 @@ observe(
 # %% [markdown]
 # In training it was asked for each word separately, and never whether two answers go together.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The likeliest word of each gap, taken separately, makes a phrase that does not exist. The probabilities of the three phrases are invented for this picture.", "name": "fig-pre-apart"}, "image": {"alt": "Above, read: set the and two question marks. Below, three pairs that go together: color map with 0.4, line width with 0.3 and bar width with 0.3. Last row, filled: set the, color 0.4, width 0.6."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The likeliest words of two gaps, chosen separately, make a phrase that does not exist. The probabilities of the three phrases are invented for this picture.", "name": "fig-pre-apart"}, "image": {"alt": "The first row, read, has set the and two question marks. Below are three pairs that go together: color map with a probability of 0.4, line width with 0.3 and bar width with 0.3. The last row, filled, has set the, color with 0.4 and width with 0.6."}}
 phrases = {("color", "map"): 0.4, ("line", "width"): 0.3, ("bar", "width"): 0.3}
 mechanisms.each_for_itself(phrases)
 plt.show()
@@ -625,7 +625,7 @@ base = published_sizes("BERT-base").total
 
 # %% tags=["evidence"]
 observe(
-    "There is a second problem: every task needs a fine-tuned copy. Our model has {ours:,} numbers, or {mb:.1f} MB; BERT-base has {millions:.0f} million, or {large:.0f} MB for each task.",
+    "There is a second problem: every task needs a fine-tuned copy. Each copy of our model has {ours:,} numbers, or {mb:.1f} MB; each copy of BERT-base has {millions:.0f} million, or {large:.0f} MB.",
     ours=ours,
     mb=4 * ours / 1e6,
     millions=base / 1e6,
@@ -646,22 +646,22 @@ observe(
 # %% tags=["evidence"]
 claim(
     "pre-3",
-    "Yes: with 100 labels {read:.0%} are correct after pre-training, {fresh:.0%} from scratch. Without pre-training, reaching {more:.0%} takes 2,500 labels.",
+    "Yes: with 100 labels, {read:.0%} of the sentences are classified correctly after pre-training and {fresh:.0%} from scratch. Without pre-training, reaching {more:.0%} takes 2,500 labels.",
     read=at[100][0],
     fresh=at[100][1],
     more=at[2500][1],
     holds=lambda read, fresh, more: fresh + 0.1 < read < more < read + 0.05,
     experiment="few_labels",
-    scale="238,000 words to read, five libraries to tell apart; four rates each, three seeds",
+    scale="238,000 words to read, five libraries to tell apart; four learning rates each, three seeds",
 )
 
 # %% [markdown]
-# **What can a model learn from text that nobody has labelled?** Which words can replace one another, what a passage is about, even which words begin with a vowel. That is enough for a hundred labels to do the work of several hundred or, for a network from scratch, of thousands.
+# **What can a model learn from text that nobody has labelled?** Which words can replace one another, what a passage is about, and even which words begin with a vowel. That is enough for a hundred labels to do the work of several hundred or, for a network from scratch, of thousands.
 
 # %% [markdown]
 # ## Exercises
 #
-# More are on the [deeper page](deeper/10_pretraining.ipynb), and all solutions on [a page of their own](solutions/10_pretraining.ipynb).
+# More are on the [deeper page](deeper/10_pretraining.ipynb), and all solutions are on [a page of their own](solutions/10_pretraining.ipynb).
 #
 # ```{exercise} Predict: how much of a text is ever asked for?
 # :label: exercise-asked-at-least-once
@@ -694,5 +694,5 @@ checklist({point: ids.split() for point, ids in points.items()})
 # ## Further reading
 #
 # - {cite:t}`devlin2019bert`: BERT.
-# - {cite:t}`howard2018universal`, who fine-tuned a pre-trained model before BERT did, and counted the labels that it saves.
+# - {cite:t}`howard2018universal`, who fine-tuned a pre-trained model before BERT did, and counted the labels that this saves.
 # - {cite:t}`liu2019roberta`, who train BERT longer, draw new masks for each pass, and leave out its question about the next sentence.

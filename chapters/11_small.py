@@ -19,7 +19,7 @@
 # - store weights in a quarter of their bytes,
 # - fine-tune a model for ten tasks without ten copies.
 #
-# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, right here on the page, and you decide how many bits they get.
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, right here on the page, and you decide how many bits one of them gets.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -80,7 +80,7 @@ parts = {
 numbers = {name: sizes_of(part).parameters for name, part in parts.items()}
 numbers["head and norms"] = sizes_of(teacher).parameters - sum(numbers.values())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of a small model's bytes are in its table of words. Kilobytes of yesterday's reader in float32, at four bytes per number (counted).", "name": "fig-small-parts"}, "image": {"alt": "Four bars. The table of words has about 790 kilobytes, the two feed-forward layers together and the two attention layers together 133 each, head and norms about 30."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of a small model's bytes are in its table of words. Kilobytes of yesterday's reader in float32, at four bytes per number (counted).", "name": "fig-small-parts"}, "image": {"alt": "Four bars. The table of words takes about 790 kilobytes. The two feed-forward layers together take 133, and so do the two attention layers; the head and the norms take about 30."}}
 bars({name: round(4 * n / 1000) for name, n in numbers.items()}, "kilobytes")
 plt.show()
 
@@ -103,10 +103,10 @@ observe(
 
 # %% tags=["view"]
 guess(
-    "Half of the blocks are gone. How many of the model's numbers does that save?",
+    "Half of the blocks are gone. What share of the model's parameters does that save?",
     ["about 10%", "about 40%", "50%"],
     right=0 if fewer < 0.25 else 1,
-    because=f"It saves {fewer:.0%}: {large.parameters:,} became {small.parameters:,}. The table of words is as large as before, and most of the numbers are in it.",
+    because=f"It saves {fewer:.0%}: {large.parameters:,} parameters became {small.parameters:,}. The table of words is as large as before, and most of the parameters are in it.",
 )
 
 # %% [markdown]
@@ -117,12 +117,12 @@ guess(
 #
 # *1 minute.* Leave the table of words aside. The bytes of the rest, added up over all tasks, are a product of four factors, and each factor can be made smaller by a method of its own.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of four factors can be made smaller by a method of its own: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of four factors can be made smaller by a method of its own: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, joined by arrows, are the methods: distillation; pruning and sharing; int8; LoRA."}}
 mechanisms.levers()
 plt.show()
 
 # %% [markdown]
-# So: fewer blocks, fewer weights in a block, fewer bits in a weight, fewer numbers in a copy. After each step we measure how much quality is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
+# So we want fewer blocks, fewer weights in a block, fewer bits in a weight, and fewer numbers in a copy. After each step we measure how much quality is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
 
 # %% [markdown]
 # ## Step by step
@@ -131,7 +131,7 @@ plt.show()
 #
 # *20 minutes, 10 of them yours.* A small model, the **student**, could read the same text on its own. Or the teacher could help it: that is **distillation** {cite}`hinton2015distilling`. The text only tells us which word was hidden. The teacher tells us more: that *matrix* would have been nearly as good, and *image* would not.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text gives one hard target; a teacher gives soft ones, a probability for every word. A temperature τ above 1 (Day 2) brings out the unlikely words. The logits are invented for this picture.", "name": "fig-pre-soft"}, "image": {"alt": "Three rows over array, matrix, tensor, image, axis. The text: 1, 0, 0, 0, 0. Teacher with temperature 1: 0.76, 0.17, 0.06, 0.01, 0.01. With temperature 2: 0.51, 0.24, 0.15, 0.05, 0.04."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text gives one hard target; a teacher gives soft ones, a probability for every word. A temperature τ above 1 (Day 2) brings out the unlikely words. The logits are invented for this picture.", "name": "fig-pre-soft"}, "image": {"alt": "Three rows over array, matrix, tensor, image, axis. The text gives them 1, 0, 0, 0 and 0. The teacher at temperature 1 gives 0.76, 0.17, 0.06, 0.01 and 0.01; at temperature 2 it gives 0.51, 0.24, 0.15, 0.05 and 0.04."}}
 likely = torch.tensor([5.0, 3.5, 2.5, 0.5, 0.0])
 before.soft("array matrix tensor image axis".split(), likely, 0, [1, 2])
 plt.show()
@@ -143,7 +143,7 @@ plt.show()
 # \mathcal{L}_\text{soft} = \frac{\tau^2}{|M|} \sum_{t \in M} \sum_{i=1}^{V} p_{t,i} \ln \frac{p_{t,i}}{q_{t,i}} .
 # $$ (eq-soft-targets)
 #
-# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: one factor of $1/\tau$ because $p$ and $q$ come closer together, one from the division. The factor $\tau^2$ makes up for that.
+# Both models' logits are divided by $\tau$, so that a student with the teacher's logits has a loss of 0. A higher temperature makes the gradients smaller, by a factor of about $1/\tau^2$: one $1/\tau$ arises because $p$ and $q$ come closer together, and the other comes from the division. The factor $\tau^2$ makes up for that.
 #
 # ```{exercise} Distillation: soft targets
 # :label: exercise-soft-targets
@@ -174,7 +174,7 @@ plt.show()
 # ```{exercise} Every second block
 # :label: exercise-every-second
 #
-# *4 minutes.* Take every second block of a list, starting with the first, in order. Return copies: training the student must leave its teacher as it is. ([Solution](solutions/11_small.ipynb#solution-every-second))
+# *4 minutes.* Given a list of blocks, return every second one, starting with the first, in order. Return copies: training the student must leave its teacher as it is. ([Solution](solutions/11_small.ipynb#solution-every-second))
 # ```
 
 
@@ -190,9 +190,9 @@ every_second = check("every_second", every_second)
 check.show_reference("every_second")
 
 # %% [markdown]
-# Student and teacher read the same text. The student's loss has three parts: yesterday's loss on the hidden words; your soft targets; and one minus the cosine of the angle between its last vectors and the teacher's (an exercise at the end, {numref}`exercise-cosine`).
+# Student and teacher read the same text. The student's loss has three parts: yesterday's loss on the hidden words; your loss on the soft targets; and one minus the cosine of the angle between its last vectors and the teacher's (an exercise at the end, {numref}`exercise-cosine`).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "DistilBERT's recipe, with a teacher of four blocks: blocks 0 and 2 are copied (dashed), and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Above a teacher of four blocks in a row, below it a student of two. Dashed arrows lead from the teacher's blocks 0 and 2 to the student's. After each row come its vectors and its probabilities of words. Arrows marked cosine and soft targets lead from the teacher's vectors and probabilities to the student's, and one marked masked words from the hidden word to the student's probabilities."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "DistilBERT's recipe, with a teacher of four blocks: blocks 0 and 2 are copied (dashed), and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Above is a teacher of four blocks in a row, and below it is a student of two. Dashed arrows lead from the teacher's blocks 0 and 2 to the student's. After each row come its vectors and its probabilities of words. Arrows marked cosine and soft targets lead from the teacher's vectors and probabilities to the student's, and one marked masked words from the hidden word to the student's probabilities."}}
 mechanisms.recipe()
 plt.show()
 
@@ -221,7 +221,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Untaught, half of the teacher finds {half:.0%} of the hidden words; after your 60 steps {yours:.0%}, and after 400 {student:.0%}. The teacher finds {teacher:.0%}.",
+    "Untaught, half of the teacher finds {half:.0%} of the hidden words; it finds {yours:.0%} after your 60 steps and {student:.0%} after 400. The teacher finds {teacher:.0%}.",
     half=found["first block alone"],
     yours=found["yours"],
     student=found["student"],
@@ -231,7 +231,7 @@ observe(
 )
 
 # %% [markdown]
-# Which gift helped, the teacher's blocks or its lessons? In a stored experiment, students got one of them, both, or neither. Each was then fine-tuned with 100 labels, at the best of four learning rates. (For the one that got neither, the best was the highest, so a higher one might serve it a little better.)
+# Which gift helped, the teacher's blocks or its lessons? In a stored experiment, students got one of them, both, or neither. Each was then fine-tuned with 100 labels, at the best of four learning rates. (For the one that got neither, the highest of the four was best, so a still higher one might serve it a little better.)
 
 # %%
 distilled, timed = experiments.load("distilled"), experiments.load("student_time")
@@ -254,18 +254,18 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, but the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, except for the last one, which reads for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# The student is as good as its teacher. For telling libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
+# The student is as good as its teacher. For telling libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So with a teacher, a student needs less *reading*, which matters where the teacher already exists, as BERT did.
 #
 # ### Pruning: fewer heads
 #
 # *2 minutes.* What about the weights inside a block? *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. They multiply the output of each head by a **gate** $\xi$. At $\xi = 1$ nothing changes; at $\xi = 0$ the head is silent. How strongly the loss depends on the gate is the head's **importance**, and one backward pass computes it for all heads ({numref}`exercise-importance`).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate after each head. Where a gate is 0, the head's rows of W_q, W_k and W_v and its columns of W_o can be cut out.", "name": "fig-pre-gates"}, "image": {"alt": "Four boxes, head 0 to head 3, each with an arrow to a gate; the gates of heads 0, 1 and 3 are 1, that of head 2 is 0. Arrows lead from the gates to a box W_o; the one from head 2 is dashed."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each head has a gate after it. Where the gate is 0, the head's rows of W_q, W_k and W_v and its columns of W_o can be cut out.", "name": "fig-pre-gates"}, "image": {"alt": "Four boxes, head 0 to head 3, each with an arrow to a gate; the gates of heads 0, 1 and 3 are 1, that of head 2 is 0. Arrows lead from the gates to a box W_o; the one from head 2 is dashed."}}
 mechanisms.gates()
 plt.show()
 
@@ -284,13 +284,13 @@ curves(lines, "silent heads", "correct (%)")
 plt.show()
 
 # %% [markdown]
-# So half of our heads could be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so that saves little. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts the heads out.
+# So half of our heads could be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so removing them saves little. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts the heads out.
 #
 # ### Sharing: one block, used again and again
 #
 # *1 minute.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers share one block. That has to be decided before pre-training.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "ALBERT uses one block for all four passes, and so does the Universal Transformer, which adds signals for position (p) and pass (t). Boxes with the same letter have the same weights.", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "ALBERT uses one block for all four passes, and so does the Universal Transformer, which adds signals for position (p) and pass (t). Boxes with the same letter have the same weights.", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, with an arrow before each, from p plus t 1, p plus t 2, p plus t 3 and p plus t 4."}}
 mechanisms.passes()
 plt.show()
 
@@ -302,7 +302,7 @@ saved = 1 - shared[kinds[1]]["parameters"] / shared[kinds[0]]["parameters"]
 
 # %% tags=["evidence"]
 observe(
-    "One block for four passes saves {saved:.0%} of the numbers. With 1,000 labels it classifies {one:.0%} of the sentences correctly, four blocks {four:.0%}, and four narrower blocks of the same total size {narrow:.0%}.",
+    "Using one block for all four passes saves {saved:.0%} of the parameters. With 1,000 labels this model classifies {one:.0%} of the sentences correctly; four blocks classify {four:.0%}, and four narrower blocks of the same total size classify {narrow:.0%}.",
     saved=saved,
     **dict(zip(("four", "one", "narrow"), correct.values())),
     holds=0.2 < saved < 0.4
@@ -317,7 +317,7 @@ observe(
 #
 # *13 minutes, 10 of them yours.* So far we have counted numbers. But how large is a number? A weight in float32 takes four bytes. In **int8** it takes one: an integer $q$ from $-127$ to $127$, multiplied by a scale $s$ that its whole row shares, $w \approx s\,q$. The scale is the largest absolute value in the row, divided by 127.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both stay precise; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left, two rows of four weights: small ones up to 1.27 and large ones up to 12.7. Middle, integers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both stay precise; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "On the left are two rows of four weights: small ones up to 1.27 and large ones up to 12.7. In the middle are integers up to 127 in both rows, with the scales 0.01 and 0.1. On the right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
 some = torch.tensor([[0.31, -1.27, 0.02, 0.64], [12.7, 5.0, -0.4, 8.1]])
 ways = {"a scale for each row": True, "one for all": False}
 mechanisms.rounding(
@@ -377,7 +377,7 @@ kept = bytes_of(with_rounded_weights(student))
 
 # %% tags=["evidence"]
 observe(
-    "The student takes {small:,} bytes in int8 and {large:,} in float32. It finds {rounded:.1%} of the hidden words; before rounding, {exact:.1%}.",
+    "The student takes {small:,} bytes in int8 and {large:,} in float32. It finds {rounded:.1%} of the hidden words; before rounding, it found {exact:.1%}.",
     small=kept,
     large=bytes_of(student),
     rounded=found["student in int8"],
@@ -434,10 +434,10 @@ plt.show()
 
 # %% tags=["view"]
 guess(
-    "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. At rank 4, what share of the numbers is that?",
+    "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. At rank 4, what share of all the parameters is that?",
     ["about a tenth", "about a hundredth", "about a thousandth"],
     right=1,
-    because="The table of words is frozen with the rest, and two thin matrices per weight hold few numbers.",
+    because="The table of words is frozen with the rest, and the two thin matrices beside each chosen weight matrix hold few numbers.",
 )
 
 # %%
@@ -447,16 +447,16 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA at ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "By training a hundredth of the parameters, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by the number of trained parameters. From left to right: only the new layer, LoRA at ranks 1 to 16, all weights. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
-ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
+ax = curves(lines, "trained parameters", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
 plt.show()
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We compare your functions with PyTorch's and the book's layers.
+# *1 minute.* We compare your functions with PyTorch's and with the book's own.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -477,7 +477,7 @@ print("losses, integers and merged weights agree")
 # %% [markdown]
 # ## Train it
 #
-# *3 minutes.* Now we take these steps one after the other, on the task. You fine-tune the stored student with 1,000 labels. Then it loses the less important half of its heads, and its weights are rounded, first to 8 bits and then to 4. Nothing is tuned afterwards.
+# *3 minutes.* Now we take these steps one after the other, on the libraries' sentences. You fine-tune the stored student with 1,000 labels. Then it loses the less important half of its heads, and its weights are rounded, first to 8 bits and then to 4. Nothing is tuned afterwards.
 
 # %% tags=["training"]
 task = with_labels(1000)
@@ -490,7 +490,7 @@ accuracy = {name: share for name, (share, _) in ladder.items()}
 
 # %% tags=["evidence"]
 observe(
-    "Your student classifies {student:.1%} of the validation sentences correctly. With half of its heads it manages {heads:.1%}, in 8 bits {eight:.1%}, and in 4 bits {four:.1%}.",
+    "Your student classifies {student:.1%} of the validation sentences correctly. With half of its heads it manages {heads:.1%}. That smaller model manages {eight:.1%} in 8 bits and {four:.1%} in 4 bits.",
     student=accuracy["student"],
     heads=accuracy["half of the heads"],
     eight=accuracy["8 bits"],
@@ -532,7 +532,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "From {large:.2f} MB to {small:.2f}, accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and reaches {low:.1%}.",
+    "As the model shrinks from {large:.2f} to {small:.2f} MB, its accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and reaches {low:.1%}.",
     large=size["teacher"] / 1e6,
     small=size["8 bits"] / 1e6,
     teacher=mean["teacher"],
@@ -611,7 +611,7 @@ for n in bits:
         by_bits[name].append(share_of_vowels(logits, vocabulary().symbols))
 at_bits = dict(zip(bits, by_bits["found"]))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and a vowel still follows *an*; with 2 bits, hardly anything is left. Hidden words found, and first guesses that begin with a vowel: the stored student, rounded, with nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and a vowel still follows *an*; with 2 bits, hardly anything is left. Shares of hidden words found, and of first guesses that begin with a vowel, for the stored student, rounded, with nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
 lines = {name: (bits, [100 * share for share in of]) for name, of in by_bits.items()}
 ax = curves(lines, "bits for each weight", "share (%)")
 ax.set_xticks(bits)
@@ -619,7 +619,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}. In 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps; in 2 bits, in {none:.0%}.",
+    "In 8 bits it finds {eight:.1%} of the hidden words; in 4 bits it finds {four:.1%}, and in 2 bits it finds {two:.1%}. In 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps; in 2 bits, it does so in {none:.0%}.",
     eight=at_bits[8],
     four=at_bits[4],
     two=at_bits[2],
@@ -646,7 +646,7 @@ distilbert, bert = (published_sizes(name).total for name in ("DistilBERT", "BERT
 # %% tags=["evidence"]
 claim(
     "pre-5a",
-    "Yes: by the published sizes, {fewer:.0%} fewer. With half the blocks, ours has only {ours:.0%} fewer, since most are in the table of words.",
+    "Yes: by the published sizes, DistilBERT has {fewer:.0%} fewer parameters. With half the blocks, ours has only {ours:.0%} fewer, since most are in its table.",
     fewer=1 - distilbert / bert,
     ours=fewer,
     holds=lambda fewer, ours: 0.38 < fewer < 0.41 and 0.05 < ours < 0.2,
@@ -660,7 +660,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. An untaught one reaches {alone:.0%} and {longer:.0%} after 1,900 steps.",
+    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. An untaught student reaches {alone:.0%} and {longer:.0%} after 1,900 steps.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
@@ -669,7 +669,7 @@ claim(
         0.97 < few < 1.03 and 0.97 < more < 1.03 and alone > 0.93 and 0.93 < longer < 0.99
     ),
     experiment="distilled",
-    scale="one of two blocks, 400 steps; which of five libraries; four rates each, three seeds",
+    scale="one of two blocks, 400 steps; which of five libraries; four learning rates each, three seeds",
 )
 
 # %% [markdown]
@@ -686,7 +686,7 @@ on_disk = [stored.column(f"{form}, bytes on disk")[0] for form in ("int8 by row"
 # %% tags=["evidence"]
 claim(
     "pre-8",
-    "Yes: with {share:.0%} of the bytes, {small:.1%} of the sentences are correct; in float32, {full:.1%}. Even in 4 bits, {four:.1%} are.",
+    "Yes: with {share:.0%} of the bytes, {small:.1%} of the sentences are classified correctly; in float32, {full:.1%} are. Even in 4 bits, {four:.1%} are.",
     share=on_disk[0] / on_disk[1],
     small=eight,
     full=exact,
@@ -699,17 +699,17 @@ claim(
 )
 
 # %% [markdown]
-# **How small can we make it?** A quarter of its size, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits per weight, about an eighth. With two, the model falls apart.
+# **How small can we make it?** We can shrink it to a quarter of its size, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits per weight, it shrinks to about an eighth. With two, it falls apart.
 
 # %% [markdown]
 # ## Exercises
 #
-# There is one more on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
+# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions are on [a page of their own](solutions/11_small.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size
 #
-# *Warm-up, 4 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units (all with biases), and two layer norms. One more norm comes after the tables. Exactly how many parameters is that?
+# *Warm-up, 4 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units (all with biases), and two layer norms. One more norm comes after the tables. Exactly how many parameters does it have?
 # ([Solution](solutions/11_small.ipynb#solution-distilberts-size))
 # ```
 
@@ -722,7 +722,7 @@ check("distilberts_size", my_parameters)
 # ```{exercise} Cosine loss
 # :label: exercise-cosine
 #
-# *Core, 8 minutes.* Write the third part of the student's loss: one minus the cosine of the angle between its vector and its teacher's, averaged over all positions that aren't padding. The cosine is the dot product of the two vectors, divided by both their lengths.
+# *Core, 8 minutes.* Return the third part of the student's loss: one minus the cosine of the angle between its vector and its teacher's, averaged over all positions that aren't padding. The cosine is the dot product of the two vectors, divided by both their lengths.
 # ([Solution](solutions/11_small.ipynb#solution-cosine))
 # ```
 
@@ -766,7 +766,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **What comes next** joins Days 9 and 10: one half of a model reads, the other writes. It begins on [Day 10's deeper page](deeper/10_pretraining.ipynb#deeper-spans), where such a model fills gaps of several words, and [every task becomes text](deeper/10_pretraining.ipynb#deeper-text-to-text).
+# **What comes next** joins Days 9 and 10: one half of a model reads, and the other writes. It begins on [Day 10's deeper page](deeper/10_pretraining.ipynb#deeper-spans), where such a model fills gaps of several words, and [every task becomes text](deeper/10_pretraining.ipynb#deeper-text-to-text).
 
 # %% [markdown]
 # ## Further reading
