@@ -25,10 +25,13 @@ CHINESE = f"""@font-face {{
     unicode-range: U+3000-9FFF, U+FF00-FFEF;
 }}
 :root {{
-    --pst-font-family-base: "Helvetica Neue", Arial, "Book Chinese", sans-serif !important;
+    --pst-font-family-base: "Book Chinese", "Helvetica Neue", Arial, sans-serif !important;
+    --pst-font-family-heading: var(--pst-font-family-base) !important;
     --pst-font-family-monospace:
-        Menlo, Consolas, "DejaVu Sans Mono", "Book Chinese", monospace !important;
-}}"""  # which other machines may lack
+        "Book Chinese", Menlo, Consolas, "DejaVu Sans Mono", monospace !important;
+}}
+.bd-article :is(dt, figcaption) {{ font-family: var(--pst-font-family-base) !important; }}
+"""  # which other machines may lack
 XHTML = "{http://www.w3.org/1999/xhtml}"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")

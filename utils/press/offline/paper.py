@@ -1,6 +1,7 @@
 """The book as a PDF: all pages as one document, which Chromium prints."""
 
 import json
+from collections.abc import Iterator
 from copy import deepcopy
 from html import escape
 from pathlib import Path
@@ -8,17 +9,28 @@ from pathlib import Path
 from lxml import etree
 from playwright.sync_api import Browser
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 
 from utils.press.offline import OWN
-from utils.press.offline.harvest import CHINESE, HERE, MATHML, XHTML, Page, headings, settings
+from utils.press.offline.harvest import (
+    CHINESE,
+    HERE,
+    MATHML,
+    XHTML,
+    Page,
+    headings,
+    settings,
+    words,
+)
 
+HEADS = [f"{XHTML}h{level}" for level in range(1, 7)]
 DOCUMENT = """<?xml version="1.0" encoding="utf-8"?>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en" data-theme="light"><head><title>{title}</title>
 <link rel="stylesheet" href="_static/styles/all.css"/><style>{styles}</style></head><body>
 <section class="cover"><p class="title">{title}</p><p>An executable textbook</p>
 <p><img src="{picture}" alt=""/></p><p>{author}</p><p>{rights}</p></section>
-<nav class="all-pages"><h1>Contents</h1>
-{contents}</nav>
+<section class="all-pages"><h1>Contents</h1>
+{contents}</section>
 {articles}</body></html>"""
 ENTRY = (
     '<p class="depth-{depth}"><a href="#{target}">{title}</a><span class="dots"></span>'
@@ -52,9 +64,28 @@ def print_book(book: Path, pages: list[Page], browser: Browser, into: Path) -> N
     tab.close()
     writer = PdfWriter(clone_from=reader)
     writer.add_metadata({"/Title": settings()["title"], "/Author": settings()["author"]})
+    name_sections(writer.get_outline_root(), pages)
     writer.page_mode = "/UseOutlines"
     writer.write(printed)
     printed.replace(into)
+
+
+def name_sections(outline: DictionaryObject, pages: list[Page]) -> None:
+    """Name what is in the outline as it is written: Chromium drops blanks where a line ends."""
+    heads = (node for page in pages for node in page.article.iter(*HEADS))
+    named = {"".join(title.split()): title for title in map(words, heads)}
+    for item in below(outline):
+        title = named.get("".join(item["/Title"].split()), item["/Title"])
+        item[NameObject("/Title")] = TextStringObject(title)
+
+
+def below(item: DictionaryObject) -> Iterator[DictionaryObject]:
+    """What stands below an item of an outline."""
+    child = item.get("/First")
+    while child is not None:
+        yield (child := child.get_object())
+        yield from below(child)
+        child = child.get("/Next")
 
 
 def anchor(page: str, place: str = "") -> str:
@@ -96,7 +127,7 @@ def document(pages: list[Page], articles: list[etree._Element], numbers: dict[st
     """The whole book as XHTML; numbers: {anchor: page} as far as they are known."""
     heads = [
         f"[id='{anchor(page.name)}'] {{ page: p{index} }}"
-        f"@page p{index} {{ @top-right {{ content: {json.dumps(page.title)} }} }}"
+        f"@page p{index} {{ @top-right {{ content: {quoted(page.title)} }} }}"
         for index, page in enumerate(pages)
     ]
     typeset = dict.fromkeys(rule for page in pages for rule in page.styles)
@@ -111,6 +142,11 @@ def document(pages: list[Page], articles: list[etree._Element], numbers: dict[st
         contents="\n".join(contents(pages, numbers)),
         articles="\n".join(etree.tostring(made, encoding="unicode") for made in articles),
     )
+
+
+def quoted(text: str) -> str:
+    """A text as a style sheet has it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def contents(pages: list[Page], numbers: dict[str, int]) -> list[str]:
