@@ -49,7 +49,7 @@ def for_readers(book: Path, kinds: list[str]) -> None:
 
 def zipped(book: Path, into: Path) -> None:
     """Pack the pages of a built book into one folder of a zip."""
-    part = into.with_suffix(".part")
+    part = into.with_name(f"{into.name}.part")
     files = [path for path in sorted(book.rglob("*")) if not path.name.startswith(OWN)]
     with ZipFile(part, "w", ZIP_DEFLATED) as packed:
         for path in files:

@@ -56,8 +56,24 @@ FONT_FACE = """@font-face {
   font-family: "Book Chinese";
   src: url("NotoSansSC.otf");
 }
+
+[lang="zh"] {
+  font-family: "Book Chinese", sans-serif;
+}
 """
-KEPT = {"id", "class", "href", "src", "alt", "colspan", "rowspan", "start", "title", "aria-label"}
+KEPT = {
+    "id",
+    "class",
+    "href",
+    "src",
+    "alt",
+    "colspan",
+    "rowspan",
+    "start",
+    "title",
+    "lang",
+    "aria-label",
+}
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")  # an id that XML knows
 
 
@@ -88,7 +104,7 @@ def write_epub(book: Path, pages: list[Page], browser: Browser, into: Path) -> N
     )
     files["book.css"] = (FONT_FACE + (HERE / "epub.css").read_text(encoding="utf-8")).encode()
     files[FONT.name] = FONT.read_bytes()
-    part = into.with_suffix(".part")
+    part = into.with_name(f"{into.name}.part")
     with ZipFile(part, "w", ZIP_DEFLATED) as packed:
         packed.writestr("mimetype", "application/epub+zip", ZIP_STORED)
         packed.writestr("META-INF/container.xml", CONTAINER)

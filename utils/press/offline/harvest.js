@@ -38,6 +38,14 @@
   }
   for (const link of all("a[href]"))
     if (link.href.startsWith(root)) link.setAttribute("href", link.href.slice(root.length));
+  const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  const chinese = []; // for its font, and for who hears it
+  while (texts.nextNode())
+    if (/[\u3000-\u9fff\uff00-\uffef]/.test(texts.currentNode.data) && !texts.currentNode.parentNode.closest("math, mjx-container"))
+      chinese.push(texts.currentNode);
+  for (const text of chinese)
+    text.replaceWith(...text.data.split(/([\u3000-\u9fff\uff00-\uffef]+)/).map((part, index) =>
+      index % 2 ? make("span", { lang: "zh", textContent: part }) : part));
   const seen = new Set();
   for (const node of all("[id]")) {
     if (seen.has(node.id)) node.removeAttribute("id");

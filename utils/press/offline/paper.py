@@ -48,7 +48,7 @@ def print_book(book: Path, pages: list[Page], browser: Browser, into: Path) -> N
         file.write_text(document(pages, articles, numbers), encoding="utf-8")
         tab.goto(file.as_uri())
         tab.evaluate("Promise.all([...document.fonts].map((font) => font.load()))")
-        printed = into.with_suffix(".part")
+        printed = into.with_name(f"{into.name}.part")
         tab.pdf(
             path=printed,
             prefer_css_page_size=True,
