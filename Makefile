@@ -20,7 +20,7 @@ COPYING := Making copies of the lessons in my/, which are yours; JupyterLab open
 OPENING := Opening JupyterLab on your lessons, in my/: it takes about ten seconds.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh progress summary test book edit execute budget experiments shake train days new-day class collect bench speed mutation lock
+.PHONY: help lab fresh progress summary test book pdf epub zip edit execute budget experiments shake train days new-day class collect bench speed mutation lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -43,6 +43,15 @@ test: $(TESTED) ## check everything but speed: lessons, code, book; ALL=1 also w
 book: $(READY) ## build the book and serve it on this machine; PORT=8000
 	@$(BIN)/jupyter-book build . --quiet -W -n --keep-going
 	@$(BIN)/python -m utils.press.serving $(PORT)
+
+pdf: $(TESTED) ## print the whole book into _build/, through Chromium
+	@$(BIN)/python -m utils.press.offline pdf
+
+epub: $(TESTED) ## write the whole book for e-readers into _build/, through Chromium
+	@$(BIN)/python -m utils.press.offline epub
+
+zip: $(READY) ## pack the built book into _build/, to be read from disk
+	@$(BIN)/python -m utils.press.offline zip
 
 edit: $(READY) ## open the paired originals in JupyterLab, for authors
 	@$(BIN)/python -m utils.press.jupyter edit $(LESSON) -- $(ARGS)

@@ -10,7 +10,7 @@ import nbformat
 from docutils import nodes
 from docutils.parsers.rst import directives
 from finish import finish
-from front import MeasuredClaim, WaysIn, WrongAnswer
+from front import MeasuredClaim, WaysIn, WrongAnswer, bring_along
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -153,5 +153,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("html-page-context", let_everybody_read)
     app.connect("html-page-context", lead_to_the_next_day, priority=400)  # before the theme
     app.connect("build-finished", bring_mathjax)
+    app.connect("build-finished", bring_along)
     app.connect("build-finished", finish, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

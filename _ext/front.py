@@ -1,16 +1,22 @@
 """What the first page proves at once: a check's answer, a claim's, and the ways in."""
 
+import shutil
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 
 import found
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from utils.press import claims, lessons, notebooks
+from utils.press.offline import KINDS, NAME
+
+TAKEN = {".pdf": "PDF", ".epub": "EPUB", ".zip": "these pages as a zip"}
 
 
 def answer(name: str, code: str) -> str:
@@ -80,7 +86,33 @@ class WaysIn(SphinxDirective):
             for place, address in found.ways_to_try("chapters/00_first_steps").items()
         ]
         links += ["- [`make lab`](installing.md)"]
-        return parsed(self, [":::{container} ways-in", *links, ":::"])
+        self.env.note_reread()
+        return parsed(self, [":::{container} ways-in", *links, ":::"]) + to_take_along(self.env.app)
+
+
+def made(app: Sphinx) -> list[Path]:
+    """The files to take along that were made, which lie beside the folder of the pages."""
+    files = (Path(app.outdir).with_name(f"{NAME}.{kind}") for kind in KINDS)
+    return [file for file in files if file.is_file()]
+
+
+def to_take_along(app: Sphinx) -> list[nodes.Node]:
+    """A row of links to these files, if there are any."""
+    links: list[nodes.Node] = []
+    for file in made(app):
+        words = f"{TAKEN[file.suffix]} ({file.stat().st_size / 1e6:.0f} MB)"
+        links += [nodes.Text(", "), nodes.reference("", words, refuri=file.name)]
+    if not links:
+        return []
+    links[0] = nodes.Text("Take the book with you: ")
+    return [nodes.paragraph("", "", *links, nodes.Text("."), classes=["take-along"])]
+
+
+def bring_along(app: Sphinx, failure: Exception | None) -> None:
+    """Put the files to take along beside the pages."""
+    if not failure and app.builder.name == "html":
+        for file in made(app):
+            shutil.copy(file, app.outdir)
 
 
 def parsed(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:

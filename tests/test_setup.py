@@ -427,6 +427,10 @@ def test_every_push_runs_what_the_makefile_runs():
 def test_the_book_is_published_with_its_addresses_and_copies_for_colab():
     jobs = yaml.safe_load(WORKFLOWS["book"])["jobs"]
     assert {"BOOK_REPOSITORY", "BOOK_BRANCH", "BOOK_ADDRESS"} == set(jobs["publish"]["env"])
+    steps = [step.get("run", "") for step in jobs["publish"]["steps"]]
+    taken = next(at for at, step in enumerate(steps) if "utils.press.offline pdf epub zip" in step)
+    built = next(at for at, step in enumerate(steps) if "jupyter-book build" in step)
+    assert taken < built, "the first page links to what is there when it is built"
     steps = [step.get("run", "") for step in jobs["colab"]["steps"]]
     assert any("-m utils.press.colab" in step for step in steps)
     assert any(step.rstrip().endswith(f"origin {colab.BRANCH}") for step in steps)
