@@ -387,7 +387,8 @@ def test_without_make_the_readme_calls_what_make_calls():
 
 def test_the_workflow_runs_on_windows_what_the_page_says():
     page = (ROOT / "installing.md").read_text(encoding="utf-8")
-    lines = "\n".join(re.findall(r"```powershell\n(.*?)```", page, re.DOTALL)).splitlines()
+    blocks = re.findall(r"```powershell\n(.*?)\n```", page, re.DOTALL)
+    lines = "\n".join(blocks).splitlines()
     named = [line.partition(" # ")[0].strip() for line in lines]
     workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))
     job = workflow["jobs"]["windows"]
