@@ -1,8 +1,8 @@
 """What a page is to somebody who reads it: the learner's tools leave it, the notebook keeps them.
 
 A notebook is written for a learner who runs it. On the page a check that was not begun says
-nothing, the call that shows a reference goes (the reference stays, closed), folded code is one
-small word after what it gave, and a checklist is a list. Paper has no folds: `leave_out_folds`.
+nothing, the calls that show a reference or a view go (what they show stays), other folded code is
+one small word after what it gave, and a checklist is a list. Paper has no folds: `leave_out_folds`.
 """
 
 import re
@@ -44,9 +44,12 @@ def for_reading(app: Sphinx, doctree: nodes.document) -> None:
         elif title := _title(cell, code):
             cell.attributes.pop("hide_mode", None)  # else it would be folded once more
             cell.remove(source)
-            cell += Fold("", source, title=title)
-    for cell in _cells(doctree):
-        _join(cell)
+            if output is None or "tag_view" not in cell["classes"]:
+                cell += Fold("", source, title=title)
+    for empty in (True, False):
+        for cell in _cells(doctree):
+            if empty == _gave_nothing(cell):
+                _join(cell)
 
 
 def leave_out_folds(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -115,26 +118,35 @@ def _leave_out_what_was_not_begun(output: nodes.container) -> None:
         output.parent.remove(output)
 
 
+def _gave_nothing(cell: nodes.container) -> bool:
+    return len(cell) == 1 and not cell["ids"]
+
+
 def _join(cell: nodes.container) -> None:
-    """Put folded code that gave nothing into the fold next to it, if there is one."""
-    if len(cell) > 1 or cell["ids"] or not _is_folded(cell):
+    """Put folded code into the next cell's fold; if it gave nothing, else into the one before."""
+    if not (kind := _folded(cell)):
         return
     beside = cell.parent
     at = beside.index(cell)
     before, after = beside[max(0, at - 1) : at], beside[at + 1 : at + 2]
-    if after and _is_folded(after[0]):
+    if after and _folded(after[0]) == kind:
         after[0][-1].insert(0, cell[-1].children)
-    elif before and _is_folded(before[0]):
+    elif _gave_nothing(cell) and before and _folded(before[0]) == kind:
         before[0][-1].extend(cell[-1].children)
     else:
         return
-    beside.remove(cell)
+    if _gave_nothing(cell):
+        beside.remove(cell)
+    else:
+        cell.remove(cell[-1])
 
 
-def _is_folded(node: nodes.Node) -> bool:
-    """Whether it is a cell with a fold other than a page's imports."""
+def _folded(node: nodes.Node) -> str | None:
+    """What a cell's fold holds, a page's imports or other code; None if it has no fold."""
     last = node.children[-1] if node.children else None
-    return isinstance(last, Fold) and last["title"] != FOLDED["setup"]
+    if not isinstance(last, Fold):
+        return None
+    return "imports" if last["title"] == FOLDED["setup"] else "code"
 
 
 def _open_fold(translator, fold: Fold) -> None:

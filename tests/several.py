@@ -139,7 +139,7 @@ def addresses(pid: int) -> list[str]:
     opened = {os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
     found = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for row in map(str.split, Path(table).read_text().splitlines()[1:]):
+        for row in map(str.split, Path(table).read_text(encoding="utf-8").splitlines()[1:]):
             address, state, inode = row[1].partition(":")[0], row[3], row[9]
             if state == "0A" and f"socket:[{inode}]" in opened:
                 words = [address[i : i + 8] for i in range(0, len(address), 8)]

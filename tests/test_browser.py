@@ -417,7 +417,7 @@ TOO_SMALL = """(kinds) => [...document.querySelectorAll(kinds)]
     .map(([text, { width, height }]) => [text, width, height])"""
 
 
-@pytest.mark.parametrize("lesson", LONGEST_LESSONS)
+@pytest.mark.parametrize("lesson", sorted({*LONGEST_LESSONS, LESSONS[3], LESSONS[10]}))
 def test_on_a_phone_code_wraps_and_a_finger_hits_what_it_is_to_touch(tab, address, lesson):
     show(tab, PHONE, "light")
     tab.goto(f"{address}{lesson}.html", wait_until="networkidle")

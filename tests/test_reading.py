@@ -35,6 +35,7 @@ def shown(**bundle: str):
 CELLS = [
     new_markdown_cell("# Day 1\n\n(exercise-one-place)=\n## One\n\n(exercise-everywhere)=\n## Two"),
     code("import convolution_to_attention\nimport torch"),
+    code("from utils import more", tags=["setup"]),
     code("prepared = 1", tags=["evidence"]),
     code("prepared_more = 1", tags=["view"]),
     code(
@@ -48,6 +49,10 @@ CELLS = [
     code("measure()", shown(text_markdown="It is 3.", text_plain="3"), tags=["evidence"]),
     code("assert behind", tags=["evidence"]),
     new_markdown_cell("More words."),
+    code("look()", shown(text_html="<i>looked</i>", text_plain="looked"), tags=["evidence"]),
+    code("judge()", shown(text_markdown="It holds.", text_plain="holds"), tags=["evidence"]),
+    code("quiz(one)", shown(text_html="<i>asked</i>", text_plain="a quiz"), tags=["view"]),
+    new_markdown_cell("Other words."),
     code("assert alone", tags=["evidence"]),
     new_markdown_cell("Your turn."),
     code("def stub(): ...", said(NOT_BEGUN), shown(text_plain="<function f.<locals>.g(x) -> y>")),
@@ -122,10 +127,18 @@ def test_folded_code_is_one_word_after_what_it_gave(html):
 
 def test_folded_code_that_gave_nothing_joins_the_fold_beside_it(html):
     words = folds(html)
-    assert list(words.values()) == ["Set-up", "code", "code", "How this was measured"]
-    _, drawn, measured, alone = words
+    assert list(words.values()) == ["Set-up", "code", "code", "code", "How this was measured"]
+    imports, drawn, measured, judged, alone = words
+    assert imports.endswith("import torch from utils import more")
+    assert judged == "look() judge()"
     assert drawn == "prepared = 1 prepared_more = 1 draw()"
     assert measured == "measure() assert behind" and alone == "assert alone"
+
+
+def test_two_folds_in_a_row_are_one_after_the_second_and_a_view_has_none(html):
+    looked, holds, asked = (html.index(f"{it}</") for it in ("looked", "It holds.", "asked"))
+    assert looked < holds < html.index('<span class="n">look') < asked
+    assert '<span class="n">quiz' not in html
 
 
 def test_a_checklist_is_a_list_with_links_to_its_exercises(html):

@@ -376,13 +376,34 @@ def test_without_make_the_readme_calls_what_make_calls():
     text = (ROOT / "installing.md").read_text(encoding="utf-8")
     named = re.findall(r"python -m (\S+).*# make ([\w-]+)", text)
     assert {command for _, command in named} == {
-        *("lab", "progress", "summary", "test"),
+        *("lab", "fresh", "progress", "summary", "test"),
         *("execute", "days", "new-day", "class", "collect"),
     }
     for module, command in named:
         assert re.search(rf"^{command}:.*\n\t.*-m {module}\b", recipes, re.MULTILINE), (
             f"installing.md: without make, `make {command}` is another module than {module}"
         )
+
+
+def test_the_workflow_runs_on_windows_what_the_page_says():
+    page = (ROOT / "installing.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```powershell\n(.*?)\n```", page, re.DOTALL)
+    lines = "\n".join(blocks).splitlines()
+    named = [line.partition(" # ")[0].strip() for line in lines]
+    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))
+    job = workflow["jobs"]["windows"]
+    run = [step["run"] for step in job["steps"] if "run" in step]
+    whole = r".venv\Scripts\python -m pytest --nbval"
+    assert run[-1].startswith(f"{whole} chapters/")  # a part, for the sake of time
+    settings = {f"$env:{name} = {value}" for name, value in job["env"].items()}
+    done = {*run[:-1], whole, *settings}
+    waiting = (
+        r"\.(jupyter lab|serving|notebooks|lessons|new_day 12 vision)$"  # or changing the book
+    )
+    assert [line for line in named if line not in done and not re.search(waiting, line)] == []
+    own = [line for line in run[:-1] if line not in named]
+    assert all(re.match(r"mkdir |\S+ -m playwright install ", line) for line in own), own
+    assert {"py -3.12 -m venv .venv", *settings} <= set(named)
 
 
 def test_the_command_for_one_exercise_runs_the_tests_of_its_pages_too():

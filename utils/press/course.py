@@ -71,13 +71,9 @@ def _standing(day: Day, passed: set[str]) -> Standing:
     notebook = notebooks.read(lesson)
     text = lesson.with_suffix(".py").read_text(encoding="utf-8")
     steps, _, _ = text.partition("\n# ## Exercises\n")
-    boxes = {name: box for page in ("", "deeper/") for name, box in minutes.boxes(page + day.stem)}
-    core = {
-        name: budget.stated(box)
-        for name, box in boxes.items()
-        if f"\n# :label: {label(name)}\n" in steps
-    }
-    beyond = [name for name in boxes if name not in core]
+    boxes = minutes.of_day(day)
+    core = {one.name: one.minutes for one in boxes if f"\n# :label: {label(one.name)}\n" in steps}
+    beyond = [one.name for one in boxes if one.name not in core]
     return Standing(day, core, beyond, budget.count(notebook).reading, _points(text), passed)
 
 

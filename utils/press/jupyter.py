@@ -233,4 +233,5 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")  # in a file or a pipe, Windows has no ✓ otherwise
     main(sys.argv[1:])

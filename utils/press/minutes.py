@@ -10,11 +10,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from typing import NamedTuple
 
 from utils.exercises.checking import Exercise, Prediction
 from utils.press import notebooks
 from utils.press.budget import BOX, source_lines, stated, words
-from utils.press.lessons import days
+from utils.press.lessons import Day, days
 from utils.show.display import format_table
 
 STATEMENT = 1 / 25  # minutes for each word of the box: it is read again while one writes
@@ -74,6 +75,21 @@ def fits(told: float, estimated: float, taken: float | None = None) -> bool:
     """
     low, high = sorted((estimated, taken or estimated))
     return low - max(2, low / 4) <= told <= high + max(2, high / 4)
+
+
+class Box(NamedTuple):
+    """An exercise as a day asks it: its page, as `deeper/05_self_attention`, and its minutes."""
+
+    name: str
+    page: str
+    minutes: int
+
+
+def of_day(day: Day) -> list[Box]:
+    """The exercises of a day's lesson, then those of its deeper page, if they are in this book."""
+    pages = (day.stem, f"deeper/{day.stem}")
+    there = (page for page in pages if (notebooks.CHAPTERS / f"{page}.py").exists())
+    return [Box(name, page, stated(box)) for page in there for name, box in boxes(page)]
 
 
 def boxes(stem: str) -> Iterator[tuple[str, str]]:

@@ -145,7 +145,7 @@ def limit_memory(more: int) -> None:
     """Let this process take `more` bytes of addresses beyond those it has; Linux only."""
     import resource
 
-    with open("/proc/self/statm") as pages:
+    with open("/proc/self/statm", encoding="ascii") as pages:
         taken = int(pages.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + more,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -9,9 +9,9 @@ from utils.exercises.checking import Exercise
 from utils.exercises.checking.comparing import same
 from utils.exercises.checking.sandbox import call, copies, own_lots
 from utils.exercises.numbers import label
-from utils.press.budget import count, stated
+from utils.press.budget import count
 from utils.press.lessons import Day, days
-from utils.press.minutes import boxes
+from utils.press.minutes import of_day
 from utils.press.notebooks import CHAPTERS, read
 
 
@@ -28,7 +28,7 @@ def term() -> list[list]:
     for day in days():
         lesson = read(CHAPTERS / f"{day.stem}.ipynb")
         budget = count(lesson)
-        deeper = [stated(box) for _, box in boxes(f"deeper/{day.stem}")]
+        deeper = [one.minutes for one in of_day(day) if one.page != day.stem]
         rows.append(
             [
                 f"{day.number}: [{day.title}](chapters/{day.stem}.ipynb)",
@@ -60,13 +60,13 @@ def telling() -> list[list]:
     for day in days():
         check = import_module(f"utils.exercises.{day.topic}").check
         found = []
-        for name, box in boxes(day.stem):
+        for name, page, minutes in of_day(day):
             exercise = check.exercises[name]
-            if isinstance(exercise, Exercise):
+            if page == day.stem and isinstance(exercise, Exercise):
                 wrong = [mistake.wrong for mistake in exercise.mistakes.values()]
                 missed = sum(not first_case_shows(exercise, each) for each in wrong)
                 link = f"{{numref}}`{label(name)}`, `{name}`"
-                found.append([day.number, link, stated(box), len(wrong), missed])
+                found.append([day.number, link, minutes, len(wrong), missed])
         rows.append(max(found, key=lambda row: row[-1]))
     return rows
 

@@ -8,11 +8,10 @@ from importlib import import_module
 
 from utils.exercises.checking import Exercise, Prediction
 from utils.exercises.numbers import label, numbers
-from utils.press.budget import stated
 from utils.press.classroom.evidence import bears_out
 from utils.press.classroom.running import Run
 from utils.press.lessons import days
-from utils.press.minutes import boxes
+from utils.press.minutes import of_day
 from utils.press.notebooks import CHAPTERS
 
 # From the best to the worst. "refused": the hand-in's process says that the check was passed, but
@@ -54,10 +53,8 @@ def book() -> dict[str, Asked]:
     places, found = numbers(CHAPTERS), {}
     for day in days():
         exercises = import_module(f"utils.exercises.{day.topic}").check.exercises
-        pages = (day.stem, f"deeper/{day.stem}")
-        for page in (page for page in pages if (CHAPTERS / f"{page}.py").exists()):
-            for name, box in boxes(page):
-                found[name] = Asked(page, places[label(name)], stated(box), exercises[name])
+        for name, page, minutes in of_day(day):
+            found[name] = Asked(page, places[label(name)], minutes, exercises[name])
     return found
 
 
