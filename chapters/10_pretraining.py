@@ -109,7 +109,7 @@ observe(
 #
 # *2 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model won't have to write, so there is no future to hide: it may look at *both* sides of the gap.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis twice, with a question mark for array. Above, for GPT, arrows lead to it from the four words before it, and the three words after it are blank. Below, for today's model, arrows come from all seven other words."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis is shown twice, with a question mark for array. Above, for GPT, arrows lead to it from the four words before it, and the three words after it are blank. Below, for today's model, arrows come from all seven other words."}}
 mechanisms.both_sides()
 plt.show()
 
