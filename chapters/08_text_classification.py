@@ -170,7 +170,7 @@ plt.show()
 #
 # Words are good enough for the reviews, whose grammar uses only a few of them. But at the end this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” three times. As characters it has 15 cells; as words it has three, of which unfunny is hatched; as subwords it has five: an, un, fun, ny, plot. Each piece is below its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text “an unfunny plot” is shown three times. As characters it has 15 cells; as words it has three, of which unfunny is hatched; as subwords it has five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
 rows = {"characters": list(example), "words": example.split(), "subwords": subwords}
 mechanisms.cuts(example, rows, unknown={"unfunny"})
@@ -308,7 +308,7 @@ observe(
 #
 # and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`; its 1s are scikit-learn's. Logistic regression then learns a weight for each $x_i$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both reviews get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of “the plot was not good but the music was great”; below, those of “the plot was good but the music was not great”. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both reviews get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above are the words of “the plot was not good but the music was great”, and below are those of “the plot was good but the music was not great”. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
 plt.show()
 
@@ -574,7 +574,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, for few examples and for many: of four settings each, the one that was best on the validation set was measured once on the test set. (Its Transformer is trained with dropout, from three seeds, and it reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care, on few examples and on many: each time, the best of four settings on the validation set was measured once on the test set. (Its Transformer is trained with dropout, from three seeds, and it reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag wins on the libraries' sentences: share of correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent; the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together: the bag rises from about 45 to nearly 60 percent, and the Transformer stays a few points below it."}}
 stored, ends = experiments.load("classifiers"), {}

@@ -107,14 +107,14 @@ observe(
 #
 # *2 minutes.* So hide the future. Each position sees itself and everything before it, through Day 5's causal mask, and has to *guess* the next token {cite}`radford2018improving`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers. Filled: the positions that each row may see. Framed: the one that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, rows and columns The, estimator, is, fit, ted; to the right of the rows, the words that they must predict, estimator to on. On the left all cells are filled, and the four cells to the right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers. Filled: the positions that each row may see. Framed: the one that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, with rows and columns called The, estimator, is, fit and ted; to the right of the rows, the words that they must predict, estimator to on. On the left all cells are filled, and the four cells to the right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
 mechanisms.hidden()
 plt.show()
 
 # %% [markdown]
 # This is hard, and therefore useful. To guess what follows *The estimator is*, it helps to know which words belong together, which are verbs, and what estimators do. And no labels are needed: every text contains its own answers, $T - 1$ of them in a text of $T$ tokens.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday's encoder gets one lesson from a text; today's GPT gets one from every token but the last.", "name": "fig-lessons"}, "image": {"alt": "Above, five boxes, The, estimator, is, fit, ted, with arrows into one box, from sklearn: 1 lesson. Below, the same five boxes; from each of the first four an arrow leads straight up to the next word, estimator, is, fit, ted: 4 lessons."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday's encoder gets one lesson from a text; today's GPT gets one from every token but the last.", "name": "fig-lessons"}, "image": {"alt": "Above are five boxes, The, estimator, is, fit and ted, with arrows into one box, from sklearn: 1 lesson. Below are the same five boxes; from each of the first four an arrow leads straight up to the next word, estimator, is, fit, ted: 4 lessons."}}
 mechanisms.lessons()
 plt.show()
 
@@ -131,7 +131,7 @@ plt.show()
 # \mathcal{L} = -\frac{1}{T - 1} \sum_{t=0}^{T-2} \ln p(x_{t+1} \mid x_0, \dots, x_t) .
 # $$ (eq-next-token)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Five tokens make four losses: each position's target, the probability that a model gave it, and the negative logarithm of that probability.", "name": "fig-asked"}, "image": {"alt": "Below, the row input: The, estimator, is, fit, ted. Above it, shifted by one position, the row target: estimator, is, fit, ted. Then come the probabilities 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, whose mean is 1.27."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Five tokens make four losses: each position's target, the probability that a model gave it, and the negative logarithm of that probability.", "name": "fig-asked"}, "image": {"alt": "Below is the row input: The, estimator, is, fit, ted. Above it, shifted by one position, is the row target: estimator, is, fit, ted. Then come the probabilities 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, whose mean is 1.27."}}
 mechanisms.asked([0.5, 0.25, 0.1, 0.5])
 plt.show()
 

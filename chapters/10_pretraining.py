@@ -109,7 +109,7 @@ observe(
 #
 # *2 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model won't have to write, so there is no future to hide: it may look at *both* sides of the gap.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis twice, with a question mark for array. Above, for GPT, arrows lead to it from the four words before it, and the three words after it are blank. Below, for today's model, arrows come from all seven other words."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis is shown twice, with a question mark for array. Above, for GPT, arrows lead to it from the four words before it, and the three words after it are blank. Below, for today's model, arrows come from all seven other words."}}
 mechanisms.both_sides()
 plt.show()
 
@@ -231,7 +231,7 @@ guess(
     "An encoder is pre-trained on passages of one kind, then fine-tuned with 100 labels. Which kind helps it most?",
     list(kinds),
     right=kinds.index(best),
-    because=f"After reading it, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
+    because=f"After passages of this kind, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45 are, after mixed ones 48 are, and where nothing was read 30 are."}}

@@ -166,7 +166,7 @@ check.show_reference("soft_targets")
 # %% [markdown]
 # And with which weights does a student start? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with its table, its head, and every second one of its blocks.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two, and the table and the head (not drawn) as well.", "name": "fig-pre-halved"}, "image": {"alt": "Left, a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right, our teacher of two blocks, with an arrow from block 0 to the student's only block."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two, and the table and the head (not drawn) as well.", "name": "fig-pre-halved"}, "image": {"alt": "On the left is a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. On the right is our teacher of two blocks, with an arrow from block 0 to the student's only block."}}
 before.halved([("BERT", "DistilBERT", 12), ("our teacher", "student", 2)])
 plt.show()
 
@@ -290,7 +290,7 @@ plt.show()
 #
 # *1 minute.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers share one block. That has to be decided before pre-training.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "ALBERT uses one block for all four passes, and so does the Universal Transformer, which adds signals for position (p) and pass (t). Boxes with the same letter have the same weights.", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, with an arrow before each, from p plus t 1, p plus t 2, p plus t 3 and p plus t 4."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "ALBERT uses one block for all four passes, and so does the Universal Transformer, which adds signals for position (p) and pass (t). Boxes with the same letter have the same weights.", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. On the left are blocks of their own: A, B, C and D. In the middle is ALBERT: A four times. On the right is the Universal Transformer: A four times, with an arrow before each, from p plus t 1, p plus t 2, p plus t 3 and p plus t 4."}}
 mechanisms.passes()
 plt.show()
 
@@ -401,7 +401,7 @@ observe(
 #
 # $A$ has $r$ rows, and $B$ has $r$ columns. Only $A$ and $B$ are trained. $B$ starts at 0, so at first the model is unchanged.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, the product B A is merged into W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. Above, through a large square, W, marked frozen. Below, through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, the product B A is merged into W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. The upper path goes through a large square, W, marked frozen. The lower one goes through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
 mechanisms.detour()
 plt.show()
 
@@ -428,7 +428,7 @@ lora_layer = check("lora", lora_layer)
 # %%
 check.show_reference("lora")
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four tasks need four copies of the whole model, or one frozen model and four small changes.", "name": "fig-small-copies"}, "image": {"alt": "Left, four large boxes, W1 to W4, for tasks 1 to 4. Right, one large box, W, frozen, with arrows to four small boxes, B1 A1 to B4 A4."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four tasks need four copies of the whole model, or one frozen model and four small changes.", "name": "fig-small-copies"}, "image": {"alt": "On the left are four large boxes, W1 to W4, for tasks 1 to 4. On the right is one large box, W, frozen, with arrows to four small boxes, B1 A1 to B4 A4."}}
 mechanisms.copies()
 plt.show()
 
@@ -660,7 +660,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. An untaught student reaches {alone:.0%} and {longer:.0%} after 1,900 steps.",
+    "Yes: its accuracy is {few:.0%} of its teacher's with 100 labels and {more:.0%} with 1,000; after 1,900 steps, an untaught student's is {alone:.0%} and {longer:.0%}.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
