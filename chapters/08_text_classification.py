@@ -194,7 +194,7 @@ plt.show()
 # ```{exercise} Byte-pair merge
 # :label: exercise-merge-step
 #
-# *16 minutes.* Write one such merge. Given a text's distinct words, each a list of tokens, and how often each occurs, count the pairs of adjacent tokens, and replace the most frequent pair with the token `new`, from left to right. Return that pair and the new words. (If several pairs are equally frequent, take the smallest tuple.) `itertools.pairwise` (import it) yields the adjacent pairs of a list.
+# *16 minutes.* Write one such merge. Given a text's distinct words, each a list of tokens, and how often each occurs, count the pairs of adjacent tokens, and replace the most frequent pair with the token `new`, from left to right. Return that pair and the new words. (If several pairs are equally frequent, take the smallest pair, as Python compares tuples.) `itertools.pairwise` (import it) yields the adjacent pairs of a list.
 # ([Solution](solutions/08_text_classification.ipynb#solution-merge-step))
 # ```
 
@@ -321,11 +321,11 @@ guess(
     "What is the largest share of the reviews that anyone could get right from bags alone?",
     ["hardly more than ours", "75%", "over 90%"],
     right="75%" if 0.7 < most < 0.8 else "over 90%",
-    because=f"It is {most:.0%}: {2 - 2 * most:.0%} of all reviews share their bag with just as many of the opposite verdict, and half of these are lost.",
+    because=f"It is {most:.0%}: {2 - 2 * most:.0%} of all reviews come in bags that are half good and half bad, where one answer for each bag loses half of them.",
 )
 
 # %% [markdown]
-# So our bag has two faults: it is blind to order, and it can only *add*. Even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, but no layer can bring back what the bag has lost. How much order is needed? We compute the same ceiling for **windows** of a few words, which is all that one of Day 1's convolutions can see.
+# So our bag has two faults: it is blind to order, and it can only *add*. Even where the bag holds the answer, a sum can't reverse what a *not* reverses. A feed-forward layer on the bag could reverse it, but nothing brings back the lost order. How much order is needed? We compute the same ceiling for **windows** of a few words, which is all that one of Day 1's convolutions can see.
 
 # %%
 shares = {"trained bag": of_bag["all"], "any bag": most}

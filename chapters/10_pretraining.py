@@ -127,7 +127,7 @@ plt.show()
 #
 # ### Masking: hide some of the words
 #
-# *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the natural choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, and by then the model might make useful vectors for that symbol alone. Hence their rule.
+# *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the natural choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, and by then the model may have learned useful vectors for that symbol only. Hence their rule.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, marked 8 in 10, array is replaced by [MASK]; in the second, marked 1 in 10, it is replaced by color; in the third, also marked 1 in 10, it stays. Above them is written: asked in all three: array? The last row, tuned, has all its words, with a note: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()

@@ -329,7 +329,7 @@ plt.show()
 # ```{exercise} Rows in int8
 # :label: exercise-int8-rows
 #
-# *10 minutes.* Round a weight matrix, row by row, with `torch.round`. Return the integers and the scales. What should the scale of a row of zeros be?
+# *10 minutes.* Round a weight matrix, row by row, with `torch.round`. Return the integers and the scales. A row of zeros gets a scale of 1: why not 0?
 # ([Solution](solutions/11_small.ipynb#solution-int8-rows))
 # ```
 
