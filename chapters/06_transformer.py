@@ -451,7 +451,7 @@ plt.show()
 # ```{exercise} Greedy translation
 # :label: exercise-write-translation
 #
-# *7 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` reads the source. Its result, together with the words so far, goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (Whatever follows an EOS is cut off later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
+# *8 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` reads the source. Its result, together with the words so far, goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (Whatever follows an EOS is cut off later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
 # ```
 
 

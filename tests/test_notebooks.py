@@ -112,20 +112,10 @@ def test_most_of_what_is_printed_is_compared_strictly(script):
     )
 
 
-# Pages that still take longer than their budget, and the seconds that they may take meanwhile.
-TOO_LONG = {
-    "chapters/08_text_classification": 32,
-    "chapters/09_gpt": 45,
-    "deeper/06_transformer": 25,
-}
-
-
 @each_lesson
 def test_a_page_keeps_its_budget_of_processor_seconds(script):
     seconds, budget = notebook(script).metadata.book.processor_seconds, BUDGET[script.parent.name]
-    allowed = TOO_LONG.get(f"{script.parent.name}/{script.stem}", budget)
-    assert seconds <= allowed, "train less, or show what is stored"
-    assert allowed == budget or seconds > budget, "it keeps its budget now: take it out of TOO_LONG"
+    assert seconds <= budget, "train less, or show what is stored"
 
 
 # ------------------------------------------------------------------------------- how it is written

@@ -966,8 +966,8 @@ assert min(row["pronoun"] for row in runs[2, False]) > 0.9
 # (claim-s2s-6)=
 # ## Does the additive score work within one sequence?
 #
-# *3 minutes.* Day 4's additive attention is usually drawn between a decoder and an encoder, and one reads that it works across two sequences only. But its queries and keys
-# are just vectors, so both may come from the same sentence. We stack two layers of it. Each adds what it found to its input, as the reader's layers do. They have no heads
+# *3 minutes.* Does additive attention need a second sequence? Day 4 placed it between a decoder and an encoder, and it is often said to work only there. But its queries and
+# keys are just vectors, so both may come from the same sentence. We stack two layers of it. Each adds its output to its input, as the reader's layers do. They have no heads
 # and no matrices for the values.
 
 
