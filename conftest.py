@@ -18,7 +18,7 @@ WHOLE_BOOK = "build"  # the fixture that builds the book from all its files
 
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
-FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
+FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that didn't pass
 
 # Until a run has told how long each file takes: the files that begin first.
 SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
@@ -104,14 +104,21 @@ def passed_before(config: pytest.Config, folder: Path | None, setting: str) -> l
     from utils.press import stamps
     from utils.press.notebooks import scripts
 
-    chosen = config.args_source is not config.ArgsSource.TESTPATHS or config.option.keyword
-    if chosen or config.option.all or os.environ.get("CI") or folder is None:
+    chosen = config.args_source is not config.ArgsSource.TESTPATHS
+    if chosen or picks_tests(config) or config.option.all or os.environ.get("CI") or folder is None:
         return []
     pages = [script.with_suffix(".ipynb") for script in scripts()]
     files = [*pages, *sorted((ROOT / "tests").glob("test_*.py"))]
     return [
         str(file.relative_to(ROOT)) for file in files if stamps.is_current(folder, file, setting)
     ]
+
+
+def picks_tests(config: pytest.Config) -> bool:
+    """Whether a run may be of some tests of a file and not of others."""
+    given = config.option
+    named = given.keyword or given.deselect or any("::" in each for each in config.args)
+    return bool(named or given.lf or given.stepwise or given.markexpr != "not speed")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -202,11 +209,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up what each file takes, and count its tests that were run and didn't fail."""
+    """Add up what each file takes, and count its tests that were run and passed."""
     file = report.nodeid.partition("::")[0]
     TAKEN[file] += report.duration
     FINE[file] += report.when == "teardown"
-    FINE[file] -= report.failed
+    FINE[file] -= not report.passed
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -221,7 +228,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         (folder / SECONDS).write_text(json.dumps(seconds, indent=1), encoding="utf-8")
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and run.passed:
             session.exitstatus = pytest.ExitCode.OK
-    if not config.option.keyword:
+    if not picks_tests(config):
         stamp_tests(session, folder)
 
 
@@ -235,11 +242,10 @@ def stamp_tests(session: pytest.Session, folder: Path) -> None:
     for item in getattr(session, "items", ()):
         of_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
     read = {}
-    if not any("::" in each for each in session.config.args):
-        for name, items in of_file.items():
-            if name.endswith(".py") and FINE[name] == len(items):
-                built = any(WHOLE_BOOK in item.fixturenames for item in items)
-                read[ROOT / name] = readings.behind(ROOT / name) | ({WHOLE} if built else set())
+    for name, items in of_file.items():
+        if name.endswith(".py") and FINE[name] == len(items):
+            built = any(WHOLE_BOOK in item.fixturenames for item in items)
+            read[ROOT / name] = readings.behind(ROOT / name) | ({WHOLE} if built else set())
     for file, files in read.items():  # when all is known, since this reads them
         stamps.store(folder, file, files, run.setting, run.begun)
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 0: First steps
 #
-# **Today's question:** how can a program find 650 numbers that nobody tells it?
+# **Today's question:** how can a program find 650 numbers by itself?
 #
 # After today you can
 #
@@ -19,7 +19,7 @@
 # - judge what a model has learned.
 #
 # You should know derivatives and matrix products. If you have trained a network in PyTorch, go straight to
-# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read, and its two functions take another 16 to write. By the end, they train a model that reads a digit you draw.
+# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read, and its two functions take another 16 to write. By the end, they will have trained a model that reads a digit you draw.
 #
 # Run each cell with Shift+Enter.
 
@@ -350,7 +350,7 @@ curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
 plt.show()
 
 # %% [markdown]
-# A model can't be judged on its **training set**: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
+# A model can't be judged on its **training set**: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all the digits in it correctly, and perhaps no others (**overfitting**).
 # We choose the learning rate, and everything else, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the end.
 
 # %% tags=["evidence"]

@@ -368,7 +368,7 @@ ladder["the whole map"] = trained(lambda maps: max_pool2d(maps, 8), 1)
 # %% tags=["view"]
 two, whole = (ladder[name][1] for name in ("windows of 2 × 2", "the whole map"))
 guess(
-    "After a move by one pixel, which reader reads more digits?",
+    "Once the digits are moved by one pixel, which reader reads more of them?",
     ["the one with windows of 2 × 2", "the one with the whole map", "both about the same"],
     right="the one with the whole map",
     because=f"With windows of 2 × 2 it reads {two:.0%}; with the whole map it reads {whole:.0%}.",
@@ -383,7 +383,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}, the one with windows of 2 × 2 reads {two:.0%}, and the one without pooling reads {none:.0%}.",
+    "When the digits are moved by one pixel, the reader with one window over the whole map reads {whole:.0%}, the one with windows of 2 × 2 reads {two:.0%}, and the one without pooling reads {none:.0%}.",
     **{"whole": whole, "two": two, "none": first["one"]},
     holds=whole > max(two, first["one"], ladder["dense"][1]) + 0.1,
 )

@@ -346,7 +346,7 @@ class ByHand(torch.autograd.Function):
 #
 # ### Gradient clipping
 #
-# *13 minutes, 10 of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The
+# *13 minutes, 10 of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then the gradient can become huge, and one step along it throws the weights far away. The
 # remedy is blunt. If the gradient $g$ of all weights together is longer than $c$, shorten it {cite}`pascanu2013difficulty` (an older recipe clips each of its
 # numbers separately {cite}`mikolov2012statistical`):
 #
@@ -798,7 +798,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "rnn-2",
-    "Yes, if the recurrence is linear: a radius of 0.85 multiplies gradients by {low:.0e}, and one of 1.05 by {high:.0f}. With tanh, 1.05 leaves {bent:.0e}.",
+    "Yes, if the recurrence is linear: a radius of 0.85 multiplies gradients by {low:.0e}, and 1.05 by {high:.0f}. With tanh, 1.05 multiplies them by {bent:.0e}.",
     low=left[True][0.85],
     high=left[True][1.05],
     bent=left[False][1.05],

@@ -95,7 +95,7 @@ guess(
     because=f"Only {left_of_50:.0e} of it is left (geometric mean of four draws).",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. The axis is logarithmic; the band spans four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. The axis is logarithmic; the band spans four randomly initialised networks.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
 curves({"RNN": (range(100), plain)}, "steps back", "gradient that is left", logy=True)
 plt.show()
 
@@ -783,7 +783,7 @@ claim(
     mixed=mixed,
     holds=lambda kept, usual, mixed: kept == 3 and usual == 0 and mixed == 3,
     experiment="recall_fixed",
-    scale="13,392 parameters, one learning rate, at most 600 steps (for 1,024: 1,000), three seeds; the paper's own LSTM had no forget gate",
+    scale="13,392 parameters, one learning rate, at most 600 training steps (1,000 for sequences of 1,024 symbols), three seeds; the paper's own LSTM had no forget gate",
 )
 
 # %% [markdown]
@@ -807,7 +807,7 @@ check("lstm_parameters", my_count)
 # ```{exercise} Load an LSTM from ONNX
 # :label: exercise-onnx-lstm
 #
-# *Core, 8 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights and returns the new h and c.
+# *Core, 8 minutes.* ONNX is a file format for moving networks from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights and returns the new h and c.
 # ([Solution](solutions/03_gates.ipynb#solution-onnx-lstm))
 # ```
 

@@ -108,7 +108,7 @@ class Plain(nn.Module):
 
 # %% [markdown]
 # Look at the first underscore in `forward`. The encoder's states, one for each symbol, are thrown away: only the vector `s`, made from the last ones, is passed on. We make
-# it 48 numbers wide. In training, the network sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
+# it 48 numbers wide. In training, the network sees 3,000 words seven times each; they have two to twelve letters, from *a* to *f*.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -142,8 +142,7 @@ observe(
 # *3 minutes.* Imagine two interpreters. One listens to a whole speech, closes her notebook, and then speaks. The other has the speech in writing, and before each word he
 # looks at the page again, at the place that matters now. He needn't remember the page. He has to know *where to look*.
 #
-# That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states, the **annotations**: $h_j$ knows the $j$th symbol and its surroundings, because one
-# network reads forwards, one backwards, and their states are joined. Before the decoder writes a symbol, it
+# That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states, the **annotations**: $h_j$ knows the $j$th symbol and its surroundings, because one network reads forwards and another backwards, and their states are joined. Before the decoder writes a symbol, it
 #
 # 1. compares its own state, the **query**, with each annotation, a **key**: a **score** tells how well the two match,
 # 2. turns the scores into weights that sum to 1,
@@ -531,7 +530,7 @@ observe(
 )
 
 # %% [markdown]
-# Up to the longest words in training, each extra letter is harder for a vector, while attention doesn't notice. Beyond that length all three networks fail, although
+# Up to the longest words in training, each extra letter makes a word harder for a vector, while attention doesn't notice. Beyond that length all three networks fail, although
 # attention holds out a few letters longer: none of them has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector),
 # too, a fixed vector needs more training.
 #
@@ -729,13 +728,13 @@ observe(
 six = {name: right[6 - 2].item() for name, right in of.items()}
 claim(
     "s2s-1",
-    "Yes: after 20 passes, a vector of 96 writes {short:.0%} of 6-letter words correctly, but only {long:.0%} of 12-letter ones; attention manages {both:.0%} of both.",
+    "Yes: through a vector of 96 numbers, {short:.0%} of 6-letter words come out correctly, but only {long:.0%} of 12-letter ones; with attention, {both:.0%} of both.",
     short=six["vector of 96"],
     long=twelve["vector of 96"],
     both=min(six["attention"], twelve["attention"]),
     holds=lambda short, long, both: long < 0.8 and min(short, both) > 0.95,
     experiment="backwards",
-    scale="12,000 words of 2 to 12 letters backwards; each at its best learning rate, three seeds",
+    scale="12,000 words of 2 to 12 letters backwards, 20 passes; each at its best learning rate, three seeds",
 )
 
 # %% [markdown]

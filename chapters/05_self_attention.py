@@ -793,7 +793,7 @@ observe(
 
 # %% [markdown]
 # Yet the adjective is missed far less. Often, the number, singular or plural, is enough to decide. And the adjective's information also reaches *it* [through other
-# words](deeper/05_self_attention.ipynb#deeper-adjective). A weight shows where a word looks, but not whether the answer depends on that word.
+# words](deeper/05_self_attention.ipynb#deeper-adjective). A weight shows which word is looked at, but not whether the answer depends on it.
 
 # %% [markdown]
 # ## Show someone
@@ -1002,8 +1002,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a sequence can find out, in one step, which of its words belong together, at any distance. **Tomorrow** each position gets a small network to think with, and the sums
-# get a norm that keeps them in bounds. That is a block of the Transformer.
+# So a sequence can find out, in one step, which of its words belong together, at any distance. **Tomorrow** each position gets a small network to think with, and a norm keeps the numbers in bounds. That is a block of the Transformer.
 
 # %% [markdown]
 # ## Further reading

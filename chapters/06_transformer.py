@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments, both were about the same size, each with three seeds. On short sentences and in copying digits, both made the same number of passes, each at its best learning rate; on Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments, both were about the same size, each with three seeds. For short sentences and for copying digits, both were trained for the same number of passes, each at its best learning rate; for Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -760,7 +760,7 @@ axes[1].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# A norm alone keeps the gradient alive, too. But look at the right-hand panel: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both, and with a feed-forward layer and positions, attention can be stacked and trained.
+# A norm alone keeps the gradient alive, too. But look at the right-hand panel: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both, and with a feed-forward layer and positional encoding, attention can be stacked and trained.
 
 # %% [markdown]
 # ## Show someone

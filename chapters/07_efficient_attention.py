@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 7: Efficient attention
 #
-# **Today's question:** what does attention compute twice, or for nothing, and what is lost if it is left out?
+# **Today's question:** what does attention compute twice, or for nothing, and what do we lose by leaving that out?
 #
 # After today you can
 #
@@ -452,7 +452,7 @@ def in_window(q, k, v, w=16):
 # %% [markdown]
 # And what did the mask save? Nothing: all pairs are scored, and then most scores are thrown away. To compute only the scores that count, cut the text into pieces as long as the window. Everything that a query may see is in its own piece or in the one before.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: a window of 2 in pieces of 2. Each piece's queries meet the keys of two pieces, and a small mask hides those that are too far away.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own piece and the piece before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last piece is framed."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: a window of 2, in a text cut into pieces of 2. Each piece's queries meet the keys of two pieces, and a small mask hides those that are too far away.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own piece and the piece before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last piece is framed."}}
 mechanisms.blocks(efficient.window_mask(8, 2, is_causal=True), 2)
 plt.show()
 
@@ -523,7 +523,7 @@ stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and raises it even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve before training starts about twice as far above 1 as the one after it; from 64 characters on, both are close to 1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and raises it even less once the writer has trained under it. Perplexity on validation text, relative to that with all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve before training starts about twice as far above 1 as the one after it; from 64 characters on, both are close to 1."}}
 def relative(when, w):
     """Perplexities under a window over those with all pairs, by seed."""
     return [a / b for a, b in zip(*(stored.column(when, window=size) for size in (w, 0)))]
@@ -539,7 +539,7 @@ plt.show()
 # %% tags=["evidence"]
 first, after = ({w: sum(relative(when, w)) / 3 - 1 for w in sizes} for when in ("before", "after"))
 observe(
-    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. Once the writer has trained under them, the first raises it by {four_after:.1%}, the second by {some_after:.1%}, and the third by {many_after:.1%}.",
+    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. Once the writer has been trained with them, the first raises it by {four_after:.1%}, the second by {some_after:.1%}, and the third by {many_after:.1%}.",
     **{"four": first[4], "some": first[16], "many": first[64]},
     **{"four_after": after[4], "some_after": after[16], "many_after": after[64]},
     holds=all(0 < after[w] < 0.8 * first[w] for w in (4, 8, 16, 32))

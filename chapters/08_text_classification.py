@@ -19,7 +19,7 @@
 # - average over the words of a text, and over nothing else,
 # - find out which words decided, by leaving each one out.
 #
-# It builds on [Day 5](05_self_attention.ipynb) (attention and masks) and on [Day 6](06_transformer.ipynb) (Transformer blocks). It takes 50 minutes to read and
+# Today builds on [Day 5](05_self_attention.ipynb) (attention and masks) and on [Day 6](06_transformer.ipynb) (Transformer blocks). It takes 50 minutes to read and
 # 35 to write four functions. At the end the page names the library that *your* sentence sounds like, and the words that gave it away.
 
 # %% tags=["setup"]
@@ -616,7 +616,7 @@ for name, model, of in (("reviews", reader, task), ("libraries", reader_5, task_
 
 # %% tags=["evidence"]
 observe(
-    "On the libraries' sentences, shuffling hardly matters: {libraries:.0%} are still recognised when shuffled; in order, {before:.0%} are. But only {reviews:.0%} of the shuffled reviews are classified correctly; in order, {of_reviews:.0%} are.",
+    "On the libraries' sentences, shuffling hardly matters: {libraries:.0%} are still recognised when shuffled; in order, {before:.0%} are. But only {reviews:.0%} of the shuffled reviews are classified correctly; of the reviews in order, {of_reviews:.0%} are.",
     **still,
     before=right_5["reader"],
     of_reviews=of_reader["all"],
@@ -833,7 +833,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cls-3",
-    "Yes, if all blocks are averaged: the word with the most attention decides in {all:.0%} of reviews (last block alone: {last:.0%}; chance: {chance:.0%}).",
+    "Yes, if blocks are averaged: the most attended word decides in {all:.0%} of reviews; the last block's does in {last:.0%}, a random word in {chance:.0%}.",
     all=share["attention"],
     last=share["attention, last layer"],
     chance=share["chance"],

@@ -508,7 +508,7 @@ observe(
 )
 
 # %% [markdown]
-# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So on no token is the mixture's loss more than $\ln 2$ above that of the better model, and it is never above that of the worse one.
+# Neither model was changed, and half of each beats both. Where one model gives a token almost no probability, the mixture still keeps half of what the other gives it. So on no token is the mixture's loss more than $\ln 2$ above that of the better model, and it is never above that of the worse one.
 #
 # ### Induction: continuing what was just read
 #
@@ -849,7 +849,7 @@ check("bits_per_byte", my_bits)
 # ```{exercise} Write with a key–value cache
 # :label: exercise-write
 #
-# *Core, 9 minutes.* Let a model write with a cache. `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) of each next token. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return one list: the prompt's ids and `n` more.
+# *Core, 9 minutes.* Let a model write with a cache. `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) for the token after each of them. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return one list: the prompt's ids and `n` more.
 # ([Solution](solutions/09_gpt.ipynb#solution-write))
 # ```
 

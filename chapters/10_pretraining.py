@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, and then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve follows its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to the level that can be reached without the neighbours, and then slowly: your run, and three stored ones ten times as long (1,500 steps). Means over 20 steps of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve follows its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -315,7 +315,7 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 #
 # ### It never saw a letter, but knows its vowels
 #
-# *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number says how a word is spelled. An experiment can decide: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
+# *15 minutes, 10 of them yours.* Look at the reader's guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number says how a word is spelled. An experiment can decide: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so it alone can cause a change in the answer.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: the upper one says a vowel? and the lower one says and now?"}}
 mechanisms.swapped()
@@ -625,7 +625,7 @@ base = published_sizes("BERT-base").total
 
 # %% tags=["evidence"]
 observe(
-    "There is a second problem: every task needs a fine-tuned copy. Each copy of our model has {ours:,} numbers, or {mb:.1f} MB; each copy of BERT-base has {millions:.0f} million, or {large:.0f} MB.",
+    "There is a second problem: every task needs a fine-tuned copy. Each copy of our model has {ours:,} parameters and takes {mb:.1f} MB; each copy of BERT-base has {millions:.0f} million and takes {large:.0f} MB.",
     ours=ours,
     mb=4 * ours / 1e6,
     millions=base / 1e6,

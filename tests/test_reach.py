@@ -8,7 +8,7 @@ import pytest
 
 from utils import ROOT
 from utils.press import reach
-from utils.press.reach import WHOLE, Readings, imported, ours
+from utils.press.reach import Readings, imported, ours
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def book(tmp_path, monkeypatch):
         "utils/days/__init__.py": "",
         "utils/days/one.py": "import utils.layer",
         "utils/other.py": "",
+        "tests/conftest.py": "",
         "tests/helper.py": "def look(): return open(FILE).read()",
         "tests/test_layer.py": "def run():\n    from utils import layer",
         "tests/test_days.py": "import importlib\nimportlib.import_module(f'utils.days.{1}')",
@@ -35,6 +36,7 @@ def book(tmp_path, monkeypatch):
     monkeypatch.setattr(reach, "WHOLE", tmp_path / "*")
     monkeypatch.setattr(reach, "TEXTS", {tmp_path / "chapters"})
     monkeypatch.setattr(reach, "SUPPORT", {tmp_path / "tests" / "helper.py"})
+    monkeypatch.setattr(reach, "FIXTURES", tmp_path / "tests" / "conftest.py")
     imported.cache_clear()
     yield tmp_path
     imported.cache_clear()
@@ -55,7 +57,13 @@ def call(book: Path, module: str, hear, event: str, *given) -> None:
 def test_imports_are_followed_wherever_they_stand_and_computed_names_to_all_they_may_be(book):
     behind = Readings().behind
     assert names(book, behind(book / "tests/test_layer.py")) == {
-        *("tests/test_layer.py", "utils/__init__.py", "utils/layer.py", "utils/reader.py")
+        *(
+            "tests/conftest.py",
+            "tests/test_layer.py",
+            "utils/__init__.py",
+            "utils/layer.py",
+            "utils/reader.py",
+        )
     }
     found = names(book, behind(book / "tests/test_days.py"))
     assert {"utils/days/one.py", "utils/layer.py"} <= found and "utils/other.py" not in found
@@ -82,7 +90,7 @@ def test_a_lesson_is_read_as_a_text_not_followed(book):
 
 def test_a_program_on_the_book_may_read_all_of_it(book):
     readings = Readings()
-    events = [("fc-list", ["fc-list"], None, None), ("make", ["make", "-C", str(book)], None, None)]
+    events = [(None, ["fc-list"], "/", None), (None, ["make", "-C", str(book)], "/", None)]
     for expected, event in zip(({}, {book / "utils/layer.py": {book / "*"}}), events, strict=True):
         call(book, "utils/layer.py", readings._hear, "subprocess.Popen", *event)
         assert readings.of == expected
@@ -101,18 +109,34 @@ def test_a_compiled_module_stands_for_its_source_and_what_commands_leave_is_noth
 
 
 LISTENING = """
-from utils.press.reach import Readings
+from utils.press.reach import ROOT, Readings
 readings = Readings()
 readings.listen()
+import importlib, os
 from utils.press.lessons import days
 days()
-from utils import ROOT
-print(*(file.relative_to(ROOT).as_posix() for files in readings.of.values() for file in files))
+importlib.import_module("utils.training.metrics")
+list(os.walk("benchmarks"))
+for module, files in readings.of.items():
+    for file in files:
+        if module.name != "<string>":
+            print(module.relative_to(ROOT).as_posix(), file.relative_to(ROOT).as_posix())
 """
 
 
-def test_a_process_hears_what_its_modules_read():
+def test_a_process_hears_what_its_modules_read(tmp_path):
+    script = ROOT / "tests" / "test_of_a_process.py"  # as which the text is compiled; not written
+    text = f"exec(compile({LISTENING!r}, {str(script)!r}, 'exec'))"
     told = subprocess.run(
-        [sys.executable, "-c", LISTENING], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "lessons.toml" in told.stdout.split() and WHOLE == ROOT / "*"
+        [sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "utils/press/lessons.py lessons.toml" in told
+    assert "tests/test_of_a_process.py utils/training/metrics.py" in told
+    assert "tests/test_of_a_process.py benchmarks" in told
+
+
+def test_each_file_of_exercise_tests_depends_on_all_exercises_of_its_day():
+    for test in (ROOT / "tests").glob("test_exercises_*.py"):
+        days = {file.parent for file in imported(test) if file.name == "__init__.py"}
+        day = next(folder for folder in days if folder.parent == ROOT / "utils" / "exercises")
+        assert set(day.glob("*.py")) <= Readings().behind(test), test.name

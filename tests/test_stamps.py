@@ -128,6 +128,28 @@ def plugin():
     return module
 
 
+def options(**given):
+    """Those of a run of pytest that picks no tests, but for the given ones."""
+    usual = {"keyword": "", "deselect": None, "lf": False, "stepwise": False, "all": False}
+    return SimpleNamespace(**usual | {"markexpr": "not speed"} | given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"keyword": "one"},
+        {"deselect": ["tests/test_a.py::test_one"]},
+        {"lf": True},
+        {"stepwise": True},
+        {"markexpr": "speed"},
+    ],
+)
+def test_a_run_that_picks_tests_is_not_of_whole_files(given, plugin):
+    run = SimpleNamespace(args=["tests"], option=options())
+    assert not plugin.picks_tests(run)
+    assert plugin.picks_tests(SimpleNamespace(args=["tests"], option=options(**given)))
+
+
 @pytest.mark.parametrize(
     ("passing", "shaken", "stored"),
     [
@@ -180,8 +202,9 @@ def test_only_a_run_of_everything_leaves_pages_out(
     source = pytest.Config.ArgsSource
     config = SimpleNamespace(
         ArgsSource=source,
+        args=[],
         args_source=source.ARGS if chosen else source.TESTPATHS,
-        option=SimpleNamespace(keyword=keyword, all=everything),
+        option=options(keyword=keyword, all=everything),
     )
     passed = plugin.passed_before(config, tmp_path, "here")
     assert bool(passed) == left_out
@@ -196,7 +219,8 @@ def test_only_a_run_of_everything_leaves_pages_out(
 @pytest.mark.parametrize(
     ("outcomes", "asked", "keyword", "stored"),
     [
-        (["passed", "skipped"], "tests", "", {"tests/test_a.py"}),
+        (["passed", "passed"], "tests", "", {"tests/test_a.py"}),
+        (["passed", "skipped"], "tests", "", set()),  # for want of a program, that may come
         (["passed", "failed"], "tests", "", set()),
         (["passed"], "tests", "", set()),  # the other has not run
         (["passed", "passed"], "tests/test_a.py::test_0", "", set()),
@@ -214,14 +238,14 @@ def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_all_passed(
     config = SimpleNamespace(
         args=[asked],
         cache=SimpleNamespace(mkdir=lambda _: tmp_path),
-        option=SimpleNamespace(keyword=keyword),
+        option=options(keyword=keyword),
         stash={plugin.RUN: plugin.Run(0, "", [], {}), plugin.READINGS: read},
     )
     for name, outcome in zip(names, outcomes, strict=False):
         for when in ("setup", "call", "teardown"):
-            failed = outcome == "failed" and when == "call"
+            fine = outcome == "passed" or when != "call"
             plugin.pytest_runtest_logreport(
-                SimpleNamespace(nodeid=name, when=when, duration=0.0, failed=failed)
+                SimpleNamespace(nodeid=name, when=when, duration=0.0, passed=fine)
             )
     plugin.pytest_sessionfinish(SimpleNamespace(config=config, items=items, exitstatus=0))
     assert {file.relative_to(ROOT).as_posix() for file in made} == stored
@@ -234,7 +258,7 @@ def test_a_run_with_nothing_left_to_run_is_well(passed, status, plugin, tmp_path
     config = SimpleNamespace(
         args=[],
         cache=SimpleNamespace(mkdir=lambda _: tmp_path),
-        option=SimpleNamespace(keyword=""),
+        option=options(),
         stash=stash,
     )
     session = SimpleNamespace(config=config, exitstatus=pytest.ExitCode.NO_TESTS_COLLECTED)

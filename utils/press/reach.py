@@ -19,6 +19,7 @@ WHOLE = ROOT / "*"  # all files of the book
 IMPORTED_FROM = ("", "tests", "_ext")  # folders of the book that are on the path of a test
 NOT_OURS = {".venv", ".git", "_build", "my", "class", "__pycache__"}
 TEXTS = {ROOT / "chapters", *(ROOT / "chapters" / name for name in ("deeper", "solutions"))}
+FIXTURES = ROOT / "tests" / "conftest.py"
 SUPPORT = {ROOT / "conftest.py", *(ROOT / "tests").glob("[!t]*.py")}  # reads for its caller
 
 
@@ -36,18 +37,19 @@ class Readings:
         if event in ("open", "os.listdir", "os.scandir"):
             named = given[0] if given[0] is not None else "."
             if isinstance(named, (str, os.PathLike)) and (file := ours(Path(named))):
-                if file.exists():
-                    self._note(file)
+                self._note(file)
         elif event == "subprocess.Popen":
-            program, arguments, folder, _ = given
-            if str(ROOT) in f"{program} {arguments} {folder}" or Path(program).name == "git":
+            _, arguments, folder, _ = given
+            if ours(Path(os.fsdecode(folder or "."))) or str(ROOT) in str(arguments):
                 self._note(WHOLE)  # it may read anything
+        elif event in ("os.fork", "os.posix_spawn", "os.system"):
+            self._note(WHOLE)
 
     def _note(self, file: Path) -> None:
         frame = sys._getframe(2)
         while frame:
             module = Path(frame.f_code.co_filename)
-            if ours(module) and module not in SUPPORT:
+            if module.is_absolute() and ours(module) and module not in SUPPORT:
                 self.of[module].add(file)
                 return
             frame = frame.f_back
@@ -55,7 +57,7 @@ class Readings:
     def behind(self, test: Path) -> set[Path]:
         """All that a file of tests depends on: itself, the modules that it reaches, their files."""
         found: set[Path] = set()
-        waiting = {test}
+        waiting = {test, FIXTURES}
         while waiting:
             file = waiting.pop()
             found.add(file)
@@ -85,6 +87,8 @@ def imported(file: Path) -> set[Path]:
             modules.update(*(_named(f"{node.module}.{alias.name}") for alias in node.names))
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             modules.update(_below(node.args[0], file))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Checker.of":
+            modules.update(file.parent.glob("*.py"))  # the exercises of its day
     return modules
 
 

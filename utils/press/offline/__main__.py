@@ -1,6 +1,7 @@
 """`python -m utils.press.offline pdf epub zip` makes the book to take along, in `_build/`."""
 
 import logging
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ def main(kinds: list[str]) -> None:
         sys.exit(f"Name what to make, some of: {', '.join(KINDS)}.")
     # A build of its own: its first page offers no files that aren't in it.
     own = BUILD / "offline"
+    shutil.rmtree(own, ignore_errors=True)  # pages that are gone since the last time
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--quiet"]
     done = subprocess.run([*command, "-W", "-n", "--keep-going", "--path-output", own])
     if done.returncode:

@@ -123,7 +123,7 @@ def file_name(page: str) -> str:
 
 
 def picture_name(source: str) -> str:
-    return Path(source).stem + ".png"
+    return Path(source).name.replace(".", "-") + ".png"
 
 
 def article(page: Page, taken: set[str]) -> etree._Element:
