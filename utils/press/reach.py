@@ -10,6 +10,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -31,7 +32,11 @@ class Readings:
 
     def listen(self) -> None:
         """Note from now on what is read."""
-        sys.addaudithook(self._hear)
+        sys.addaudithook(self._heard)
+
+    def _heard(self, event: str, given: tuple) -> None:
+        with suppress(OSError):  # as where the working directory is gone: whoever reads may go on
+            self._hear(event, given)
 
     def _hear(self, event: str, given: tuple) -> None:
         if event in ("open", "os.listdir", "os.scandir"):
