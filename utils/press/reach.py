@@ -20,6 +20,7 @@ WHOLE = ROOT / "*"  # all files of the book
 IMPORTED_FROM = ("", "tests", "_ext")  # folders of the book that are on the path of a test
 NOT_OURS = {".venv", ".git", "_build", "my", "class", "__pycache__"}
 TEXTS = {ROOT / "chapters", *(ROOT / "chapters" / name for name in ("deeper", "solutions"))}
+HERE = Path(__file__)
 FIXTURES = ROOT / "tests" / "conftest.py"
 SUPPORT = {ROOT / "conftest.py", *(ROOT / "tests").glob("[!t]*.py")}  # reads for its caller
 
@@ -51,10 +52,11 @@ class Readings:
             self._note(WHOLE)
 
     def _note(self, file: Path) -> None:
-        frame = sys._getframe(2)
+        frame = sys._getframe(1)
         while frame:
             module = Path(frame.f_code.co_filename)
-            if module.is_absolute() and ours(module) and module not in SUPPORT:
+            reader = module != HERE and module not in SUPPORT
+            if reader and module.is_absolute() and ours(module):
                 self.of[module].add(file)
                 return
             frame = frame.f_back
