@@ -362,7 +362,7 @@ read = shift(target)  # BOS, then the target without its last word
 #
 # ### The whole model
 #
-# *14 minutes, 7 of them yours.* Here is the whole Transformer. Its attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
+# *14 minutes, 8 of them yours.* Here is the whole Transformer. Its attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
 
 
 # %%

@@ -18,7 +18,7 @@ from utils.press.notebooks import CHAPTERS, read
 def builds_on(day: Day) -> list[int]:
     """The days that a lesson says it builds on."""
     text = (CHAPTERS / f"{day.stem}.py").read_text(encoding="utf-8").replace("\n# ", " ")
-    said = re.search(r"It builds on (.*?\.) It takes", text)
+    said = re.search(r"builds on (.*?\.) It takes", text)
     return [int(number) for number in re.findall(r"\[Day (\d+)\]", said[1])] if said else []
 
 
