@@ -48,7 +48,7 @@ use_book_style()
 # (gates-right)=
 # ## Are the layers correct, with gradients and padding?
 #
-# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree, too? In double precision, we compare the gradients with respect to the input and to $W_h$.
+# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree, too? In double precision, we compare the gradients with respect to the input and to the recurrent weights.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
