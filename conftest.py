@@ -118,7 +118,7 @@ def picks_tests(config: pytest.Config) -> bool:
     """Whether a run may be of some tests of a file and not of others."""
     given = config.option
     named = given.keyword or given.deselect or any("::" in each for each in config.args)
-    return bool(named or given.lf or given.stepwise or given.markexpr != "not speed")
+    return bool(named or given.lf or given.stepwise or given.markexpr.strip() != "not speed")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -144,8 +144,9 @@ def options(**given):
         {"markexpr": "speed"},
     ],
 )
-def test_a_run_that_picks_tests_is_not_of_whole_files(given, plugin):
-    run = SimpleNamespace(args=["tests"], option=options())
+def test_a_run_that_picks_tests_is_not_of_whole_files(given, plugin, pytestconfig):
+    usual = pytestconfig.option.markexpr  # as pyproject.toml has it
+    run = SimpleNamespace(args=["tests"], option=options(markexpr=usual))
     assert not plugin.picks_tests(run)
     assert plugin.picks_tests(SimpleNamespace(args=["tests"], option=options(**given)))
 

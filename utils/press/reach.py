@@ -68,7 +68,7 @@ class Readings:
         while waiting:
             file = waiting.pop()
             found.add(file)
-            if file.suffix == ".py" and file.is_file() and file.parent not in TEXTS:
+            if file.suffix == ".py" and os.path.isfile(file) and file.parent not in TEXTS:
                 waiting |= (imported(file) | self.of.get(file, set())) - found
         return found
 
