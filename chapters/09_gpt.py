@@ -20,7 +20,7 @@
 # - mix two language models, and say why the mixture can beat both,
 # - say what a GPT does that no table of counts can.
 #
-# It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. It takes 55 minutes to read and half an hour to write four
+# It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. It takes 48 minutes to read and half an hour to write four
 # functions, with a good place to stop halfway. At the end a GPT writes Shakespeare as you type, and yours writes documentation.
 
 # %% tags=["setup"]
@@ -28,7 +28,7 @@ import convolution_to_attention  # is `utils` this book's?
 
 import math
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -283,7 +283,7 @@ observe(
 # %% [markdown]
 # ### Sampling: temperature and top-p
 #
-# *14 minutes, 11 of them yours.* To write, we draw the next token at random, with the model's probabilities: this is **sampling**. Used as they are, the probabilities lead the text astray: each rare token is unlikely, but there are hundreds of them, so one is soon drawn {cite}`holtzman2020curious`. Two knobs hold the rare tokens back, in this order:
+# *15 minutes, 11 of them yours.* To write, we draw the next token at random, with the model's probabilities: this is **sampling**. Used as they are, the probabilities lead the text astray: each rare token is unlikely, but there are hundreds of them, so one is soon drawn {cite}`holtzman2020curious`. Two knobs hold the rare tokens back, in this order:
 #
 # - a **temperature** $\tau$ divides the logits (Day 2),
 # - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the token that reaches it; the rest get 0, and the probabilities that stay are scaled to sum to 1.
@@ -299,7 +299,7 @@ plt.show()
 # ```{exercise} Temperature and top-p
 # :label: exercise-next-chances
 #
-# *11 minutes.* Given logits, a temperature and $p$, return the probabilities to sample from. Each token keeps its position, so sort, cut, and put everything back where it was. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
+# *11 minutes.* Given logits, a temperature and $p$, return the probabilities to sample from. Sort them (`order = likely.argsort(descending=True)`), cut, and put each back at its token's position (`likely[order] = ranked`). ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
 # ```
 
 
@@ -341,7 +341,7 @@ print(continued("The estimator is"))
 # %% [markdown]
 # It has the tone of documentation, with no thought behind it. But a few minutes ago, its weights were random numbers.
 #
-# **Enough for tonight?** This is a good place to stop: you have written a GPT. The rest, some 45 minutes, asks how good your GPT is, and what it can do that counting can't.
+# **Enough for tonight?** This is a good place to stop: you have written a GPT. The rest, some 35 minutes, asks how good your GPT is, and what it can do that counting can't.
 #
 # ## Is it right?
 #
@@ -370,55 +370,17 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For a shorter run it counts something else: the *different* longer runs after which a token came. *Francisco* is frequent, but only after *San*. (The two Transformers differ: Day 6's blocks use ReLU and sinusoids, and your GPT uses GELU and rotary positions.)
-
-
-# %%
-def count(text, back):
-    """What followed each run of `back` tokens, and each shorter run: a table for each length."""
-    tables = [defaultdict(Counter)]
-    for i in range(back, len(text)):
-        tables[0][tuple(text[i - back : i])][text[i]] += 1
-    for _ in range(back):
-        shorter = defaultdict(Counter)
-        for run, followed in tables[0].items():
-            shorter[run[1:]].update(followed.keys())
-        tables.insert(0, shorter)
-    return tables
-
-
-# %% [markdown]
-# To predict, the table starts from equal probabilities and works its way up, from no context to the longest run. At each length it takes a little off every count. The probability that this frees goes to all tokens, in proportion to the previous length's prediction.
-
+# *3 minutes.* Three of this book's networks meet a rival without weights: a table of **n-gram counts** {cite}`kneser1995improved`. (An n-gram is a run of $n$ tokens.) It stores how often each token followed each run of four tokens in the training text. For a run that it has never seen, it goes by shorter ones. (Its twenty lines are on the [deeper page](deeper/09_gpt.ipynb#deeper-table).)
 
 # %%
-def counted_probability(tables, before, token, taken=0.75):
-    """The probability that this token comes next, after a list of tokens."""
-    p = 1 / V
-    for n, table in enumerate(tables[: len(before) + 1]):
-        if followed := table.get(tuple(before[len(before) - n :])):
-            kept = max(followed[token] - taken, 0)
-            p = (kept + taken * len(followed) * p) / followed.total()
-    return p
-
-
-# %%
-tables = count(task.ids["train"].tolist(), 4)
-held_out = task.ids["validation"].tolist()
-starts = [(i - 1) // 64 * 64 for i in range(1, len(held_out))]  # windows of 64, as for GPT
-likely = [
-    counted_probability(tables, held_out[start:i], held_out[i])
-    for i, start in enumerate(starts, start=1)
-]
-by_table = -torch.tensor(likely).log()  # surprises of all tokens but the first
-by_gpt = task.judged(writer.eval())
+by_gpt = task.judged(writer.eval())  # surprises of all validation tokens but the first
+by_table = task.counted(5)  # the same for a table of five tokens in a row
 bits = {"GPT": task.per_byte(by_gpt), "table": task.per_byte(by_table)}
 
 # %% tags=["view"]
 rivals = experiments.load("four_writers")
 NAMES = {"LSTM": "Day 3's LSTM", "Day 6's blocks": "Day 6's blocks", "GPT": "GPT", "table": "table"}
 means = {name: rivals.spread("test", writer=name)[0] for name in NAMES}
-halves = {name: rivals.spread("half", writer=name)[0] for name in [*NAMES][:3]}
 guess(
     "All four have read the same text. Which needs the fewest bits per byte?",
     [*NAMES.values()],
@@ -427,25 +389,20 @@ guess(
     + ".",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Bits per byte of the test set, each network at the best of four learning rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines mark xz and gzip; gzip's is the farthest to the right."}}
-ax = bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
-for name in ("xz", "gzip"):
-    ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--", zorder=0)
-    ax.annotate(name, (rivals.spread(name, writer="table")[0], -0.6), ha="center", va="bottom")
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text: bits per byte of the test set, each network at the best of four learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest."}}
+bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
 plt.show()
 
 # %% tags=["evidence"]
-blocks = means["Day 6's blocks"]
 observe(
-    "On the test set the table needs {table:.2f} bits per byte; GPT needs {gpt:.2f}, Day 6's blocks need {blocks:.2f}, and the LSTM needs {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table built here needs {counted:.2f}.",
-    **{"table": means["table"], "gpt": means["GPT"], "blocks": blocks, "lstm": means["LSTM"]},
+    "On the validation set, the table needs {counted:.2f} bits per byte, and your GPT, after fewer steps than the stored one, needs {yours:.2f}.",
     **{"yours": bits["GPT"], "counted": bits["table"]},
-    holds=means["table"] + 0.05 < min(means["GPT"], blocks, means["LSTM"])
-    and bits["table"] < bits["GPT"] - 0.1,
+    holds=bits["table"] < bits["GPT"] - 0.1
+    and means["table"] + 0.05 < min(mean for name, mean in means.items() if name != "table"),
 )
 
 # %% [markdown]
-# The table wins! It was counted in a second, and it beats a week of gates and attention. Is that the end of the story? To see *where* it wins, we ask how often each run of three tokens occurred in training.
+# The table wins! It was counted in a second, and it beats a week of gates and attention. *Where* does it win? We ask how often each run of three validation tokens occurred in training.
 
 # %%
 runs = {part: [*map(tuple, of.unfold(0, 3, 1).tolist())] for part, of in task.ids.items()}
@@ -457,13 +414,13 @@ slow, able = by_gpt[1:][rare].mean(), by_gpt[1:][new].mean()
 
 # %% tags=["evidence"]
 observe(
-    "On the third token of a run that was seen once or twice, the table's loss is {counts:.1f} nats and GPT's is {slow:.1f}. Where the run is new, the table's loss is {lost:.1f} nats and GPT's is {able:.1f}.",
+    "Where the run was seen once or twice, the table's loss on its third token is {counts:.1f} nats and GPT's is {slow:.1f}. Where the run is new, the table's is {lost:.1f} and GPT's is {able:.1f}.",
     **{"counts": counts, "slow": slow, "able": able, "lost": lost},
     holds=counts < slow - 0.3 and able < lost - 0.2,
 )
 
 # %% [markdown]
-# A table knows a run of three tokens after seeing it once. A network learns in small steps, and a few hundred of them aren't many. But where the text is new, the network is less lost. The two fail in different places, so why choose?
+# A table knows a run after seeing it once; a network learns in small steps. But where the text is new, the network is less lost. The two fail in different places, so why choose?
 #
 # ### Mixing two language models
 #
@@ -499,20 +456,17 @@ bits["half"] = task.per_byte(half_and_half(by_gpt, by_table))
 
 # %% tags=["evidence"]
 observe(
-    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, and GPT alone needs {gpt:.2f}. In the stored comparison every network helps the table; the best mixture, with {most}, needs {best:.2f}.",
+    "The mixture, half table and half GPT, needs {half:.2f} bits per byte; the table alone needs {table:.2f}, and GPT alone needs {gpt:.2f}.",
     **{"half": bits["half"], "table": bits["table"], "gpt": bits["GPT"]},
-    most=NAMES[min(halves, key=halves.get)],
-    best=min(halves.values()),
-    holds=bits["half"] < min(bits["table"], bits["GPT"]) - 0.02
-    and max(halves.values()) < means["table"],
+    holds=bits["half"] < min(bits["table"], bits["GPT"]) - 0.02,
 )
 
 # %% [markdown]
-# Neither model was changed, and half of each beats both. Where one model gives a token almost no probability, the mixture still keeps half of what the other gives it. So on no token is the mixture's loss more than $\ln 2$ above that of the better model, and it is never above that of the worse one.
+# Neither model was changed, yet the mixture beats both. Where one model gives a token almost no probability, the mixture still has half of the other's. So on no token is its loss more than $\ln 2$ above the better model's. ([Mixtures with the other networks](deeper/09_gpt.ipynb#deeper-table) beat the table, too.)
 #
 # ### Induction: continuing what was just read
 #
-# *4 minutes, 1 of them yours.* Invent a sequence of a dozen letters, and begin to repeat it: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
+# *5 minutes, 1 of them yours.* Invent a sequence of a dozen letters, and begin to repeat it: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
 # %% [markdown]
 # ```{exercise} Predict: how many blocks?
@@ -571,7 +525,7 @@ plt.show()
 #
 # ### A GPT that adds
 #
-# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits, and a table would have to read every one. A small GPT is trained for 300 steps. Each number is written units first, in the order in which you add on paper.
+# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits; a table would have to read every one. We train a small GPT for 300 steps, with each number written units first, the order in which you add on paper.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Written units first, every digit of a sum depends on only a few digits before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
@@ -589,39 +543,19 @@ print(f"{a} + {b} = {add(sums, a, b)}")
 
 correct = share_right(sums, asked, units_first=True)
 
-# %% tags=["view"]
-stored = experiments.load("adding")
-
-
-def at_best(order, column="in the end"):
-    """Mean of the seeds, at the rate that is best in the end."""
-    spreads = [stored.spread("in the end", rate=r, order=order) for r in stored.parameters["rate"]]
-    rate = stored.parameters["rate"][spreads.index(max(spreads))]
-    return stored.spread(column, rate=rate, order=order)[0]
-
-
-units, usual = at_best("units first"), at_best("usual")
-guess(
-    "Now write the digits in the usual order, hundreds first, and train for the same number of steps. How many of the sums are correct?",
-    ["more than with the units first", "about as many", "fewer than half as many"],
-    right=2 if usual < units / 2 else 0 if usual > units + 0.05 else 1,
-    because=f"{usual:.0%} of them are correct; with the units first, {units:.0%} are. (Each order has the best of three learning rates.) The first digit depends on every carry, and none has been computed yet.",
-)
-
 # %% tags=["evidence"]
 observe(
-    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly. With the digits in the usual order it would manage {usual:.0%}; with four digits, units first, it would manage {longer:.0%} (stored experiment, means of three seeds).",
-    **{"read": 300 * 64, "correct": correct, "usual": usual},
-    longer=at_best("units first", "four digits"),
-    holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
+    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly.",
+    **{"read": 300 * 64, "correct": correct},
+    holds=correct > 0.8,
 )
 
 # %% [markdown]
-# With the units first, each digit needs only its own column and the carry from the one just written. A GPT reads what it writes, so the order of writing decides what it can compute. And our GPT has learned to add three-digit numbers, not to add.
+# A GPT reads what it writes, so each digit needs only its own column and the carry from the digit just written. [In the usual order, and with longer numbers](deeper/09_gpt.ipynb#deeper-adding), it does far worse.
 #
 # ### The ladder: where counting stops winning
 #
-# *2 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs of increasing size read all of sympy's docstrings, with examples and formulas, and so does the best table of counts.
+# *2 minutes.* Our text was small, and so was the model. What if both grow? Four GPTs of increasing size read all of sympy's docstrings, and so does the best table of counts.
 
 # %% tags=["view"]
 ladder = experiments.load("counting_ladder")
@@ -637,12 +571,9 @@ guess(
     because=f"The table needs {table:.2f} bits per byte, and the GPTs, in order of size, need {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set against the GPT's number of weights, for the GPT alone and for an even mixture of GPT and table. Stored experiment: the same tokens for all, each GPT at the best of three learning rates.", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, with GPT above and half and half below it. A dashed horizontal line marks the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A GPT gets better as it grows, and overtakes the best table of counts (dashed): bits per byte of a test set, by the GPT's number of weights (stored experiment).", "name": "fig-counting-ladder"}, "image": {"alt": "A falling line over 58 thousand to 1.4 million weights on a logarithmic axis. It begins above a dashed horizontal line, the table, and ends below it."}}
 sizes = [rung["parameters"] for rung in rungs]
-mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
-ax = curves(
-    {"GPT": (sizes, found), "half table": (sizes, mixed)}, "weights", "bits per byte", logx=True
-)
+ax = curves({"": (sizes, found)}, "weights", "bits per byte", logx=True)
 ax.axhline(table, color=INK, lw=1, ls="--")
 ax.set_xticks(sizes, [rung["reader"] for rung in rungs])
 ax.minorticks_off()
@@ -664,7 +595,7 @@ claim(
 assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 
 # %% [markdown]
-# A table gets better only by reading more; a network also gets better by growing.
+# A table gets better only by reading more; a network also gets better by growing. ([Rung by rung](deeper/09_gpt.ipynb#deeper-ladder).)
 #
 # ## Look inside
 #
@@ -674,20 +605,20 @@ assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 prompts = [tuple(task.tokens.encode(text)) for text in ("The estimator is", "Return the number of")]
 next_token(task.spelled(range(V)), tasks.tree(writer, prompts, n=48), prompts)
 
+
 # %%
-tokens = task.spelled(task.ids["validation"][1:].tolist())
-begin = by_gpt[[token.startswith(" ") for token in tokens]].mean() / math.log(2)
-inside = by_gpt[[token[:1].isalpha() for token in tokens]].mean() / math.log(2)
-order, mixed_up = (
-    sum(bits for _, bits, _ in tasks.surprised(task, writer, text)[1:])
-    for text in (SENTENCE, "On data the fitted estimator training is the.")
-)
+def cost(text):
+    """The bits that your GPT needs for a text, all its tokens but the first."""
+    return sum(bits for _, bits, _ in tasks.surprised(task, writer, text)[1:])
+
+
+order, mixed_up = cost(SENTENCE), cost("On data the fitted estimator training is the.")
 
 # %% tags=["evidence"]
 observe(
-    "A token that begins a word costs {begin:.1f} bits on average; one that continues a word costs {inside:.1f}. Our sentence costs {order:.0f} bits; with its words mixed up, it costs {mixed_up:.0f}.",
-    **{"begin": begin, "inside": inside, "order": order, "mixed_up": mixed_up},
-    holds=begin > inside + 1 and mixed_up > 1.2 * order,
+    "Our sentence costs {order:.0f} bits; with its words mixed up, it costs {mixed_up:.0f}.",
+    **{"order": order, "mixed_up": mixed_up},
+    holds=mixed_up > 1.2 * order,
 )
 
 # %% [markdown]
@@ -722,12 +653,7 @@ assert not tasks.shared_runs([continued(text).removeprefix(text) for text in pro
 #
 # *2 minutes.* A GPT can write, copy and add. Can it answer a question? Here is a review from yesterday's grammar. We let your GPT complete it with *good* and with *bad*, and take the completion that costs fewer bits.
 
-
 # %%
-def cost(text):
-    return sum(bits for _, bits, _ in tasks.surprised(task, writer, text)[1:])
-
-
 asked = reviews(n_train=1, n_held_out=200).validation
 print(" ".join(asked[0].words), "->", ["bad", "good"][asked[0].label])
 correct = 0
@@ -755,7 +681,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three claims that you will often read, and our answers. One more is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
+# *1 minute.* Two claims that you will often read, and our answers. One more is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 
@@ -769,33 +695,6 @@ claim(
     **{"more": letters.per_byte(nats), "fewer": task.per_byte(pairs)},
     holds=lambda low, high, more, fewer: high > 2 * low and fewer < more,
     scale="tables of order 6; 5 byte pairs reach farther back than 5 letters do",
-)
-
-
-# %%
-def off(model, row):
-    """How far the gradient of one pass over a text is from that of a pass over each beginning."""
-    passes = [model(row[:, :t])[:, -1] for t in range(1, row.shape[1] + 1)]
-    one, many = (
-        torch.autograd.grad(next_token_loss(logits, row), [*model.parameters()])
-        for logits in (model(row), torch.stack(passes, dim=1))
-    )
-    one, many = (torch.cat([g.flatten() for g in gradient]) for gradient in (one, many))
-    return (one - many).norm() / many.norm()
-
-
-# %% [markdown]
-# (claim-gpt-8)=
-
-# %% tags=["evidence"]
-row = task.ids["train"][None, :65]
-claim(
-    "gpt-8",
-    "Yes: one pass gives the gradient of 64 passes, one per beginning, to within {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
-    hidden=off(writer, row),
-    seen=off(reader, row),
-    holds=lambda hidden, seen: hidden < 1e-4 and seen > 0.1,
-    scale="a text of 65 tokens; two blocks with a causal mask, and one block without",
 )
 
 # %% [markdown]
@@ -844,23 +743,6 @@ check("future_positions", my_positions)
 my_bits = None
 
 check("bits_per_byte", my_bits)
-
-# %% [markdown]
-# ```{exercise} Write with a key–value cache
-# :label: exercise-write
-#
-# *Core, 9 minutes.* Let a model write with a cache. `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) for the token after each of them. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return one list: the prompt's ids and `n` more.
-# ([Solution](solutions/09_gpt.ipynb#solution-write))
-# ```
-
-
-# %%
-def write(begin, prompt, n, choose):
-    """From the prompt, a list of ids, to a list of its ids and n more."""
-    raise NotImplementedError
-
-
-check("write", write)
 
 # %% [markdown]
 # ## Checklist and tomorrow

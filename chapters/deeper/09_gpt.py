@@ -18,12 +18,14 @@ import contextlib
 import io
 import math
 import tempfile
+from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import fmean, median
 
 import matplotlib.pyplot as plt
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from utils.data.files import own_folder
 from utils.exercises.gpt import check
@@ -44,14 +46,78 @@ from utils.tasks import copying, many_processes, todays_block
 from utils.tasks.generation import generate
 from utils.tasks.letters import ids, pieces, vocabulary
 from utils.tasks.race import CHANGES, GOAL, TUNED, WINNER
+from utils.tasks.writing import small_decoder
 from utils.tokens import read_byte_pairs
 from utils.training import data_parallel
+from utils.training.counting import KneserNey
 from utils.training.optimisers import MuonAndAdamW
 from utils.training.recipes import tag_loss
 from utils.transformer import FeedForward
 from utils.transformer.layers import ACTIVATIONS
 
 use_book_style()
+
+# %% [markdown]
+# (deeper-cache)=
+# ## How does a GPT write without reading everything again?
+#
+# *10 minutes.* The lesson's `continued` reads the whole text anew for each token. Day 7 kept the keys and values of what had been read. **What is left to read, and at which position?**
+
+# %% [markdown]
+# ```{exercise} Write with a key–value cache
+# :label: exercise-write
+#
+# *Core, 9 minutes.* Let a model write with a cache. `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) for the token after each of them. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return one list: the prompt's ids and `n` more.
+# ([Solution](../solutions/09_gpt.ipynb#solution-write))
+# ```
+
+
+# %%
+def write(begin, prompt, n, choose):
+    """From the prompt, a list of ids, to a list of its ids and n more."""
+    raise NotImplementedError
+
+
+check("write", write)
+
+# %% [markdown]
+# (deeper-one-pass)=
+# ## Does one pass really train all positions?
+#
+# *2 minutes.* The lesson counts one loss for each token but the first, and all of them come from one pass over the text. **Is the gradient that of reading every beginning by itself?** Only if no position has seen more than its own beginning. We compare the two gradients for the same blocks, with the causal mask and without.
+
+
+# %%
+def off(is_causal, ids):
+    """How far the gradient of one pass over ids (1, T) is from that of a pass per beginning."""
+    model = small_decoder("rotary")
+
+    def read(ids):
+        x = model.config.d_model**0.5 * F.embedding(ids, model.output.weight)
+        return model.stack.run(x, is_causal=is_causal)[0] @ model.output.weight.T
+
+    passes = [read(ids[:, :t])[:, -1] for t in range(1, ids.shape[1])]
+    one, many = (
+        torch.autograd.grad(tag_loss(logits, ids[:, 1:]), [*model.parameters()])
+        for logits in (read(ids[:, :-1]), torch.stack(passes, dim=1))
+    )
+    one, many = (torch.cat([g.flatten() for g in gradient]) for gradient in (one, many))
+    return (one - many).norm() / many.norm()
+
+
+# %% [markdown]
+# (claim-gpt-8)=
+
+# %% tags=["evidence"]
+row = torch.randint(1, 11, (1, 65), generator=torch.Generator().manual_seed(0))
+claim(
+    "gpt-8",
+    "Yes: one pass gives the gradient of 64 passes, one per beginning, to within {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
+    hidden=off(True, row),
+    seen=off(False, row),
+    holds=lambda hidden, seen: hidden < 1e-10 and seen > 0.02,
+    scale="65 random tokens; the same two untrained blocks, with a causal mask and without",
+)
 
 # %% [markdown]
 # (deeper-parts)=
@@ -447,10 +513,108 @@ show_source(MuonAndAdamW)
 # **One narrow layer.** The goal is modest, and a step of the small model costs a fraction of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our windows are much shorter than the paper's. **SwiGLU** and the untied output came out of the same search; the table doesn't show that either was needed.
 
 # %% [markdown]
+# (deeper-table)=
+# ## How does a table of n-gram counts predict?
+#
+# *5 minutes.* In the lesson, a table beats three networks. **What is in it?** It remembers which symbols followed each run of four, and how often. For shorter runs it counts something else: in how many *different* longer runs a symbol occurred. *Francisco* is frequent, but it follows only *San*, so after any other word it is unlikely.
+
+
+# %%
+def count(text, back):
+    """What followed each run of `back` symbols, and each shorter run: a table for each length."""
+    tables = [defaultdict(Counter)]
+    for i in range(back, len(text)):
+        tables[0][tuple(text[i - back : i])][text[i]] += 1
+    for _ in range(back):
+        shorter = defaultdict(Counter)
+        for run, followed in tables[0].items():
+            shorter[run[1:]].update(followed.keys())
+        tables.insert(0, shorter)
+    return tables
+
+
+# %% [markdown]
+# To predict, we begin with the same probability for every symbol. Then we look up ever longer runs: no symbol, the last one, the last two, and so on up to four. Each time, a little is taken off every count. The probability that this frees is shared out among all symbols in proportion to the shorter run's prediction.
+
+
+# %%
+def counted_probability(tables, before, symbol, taken, V):
+    """The probability of a symbol after a list of others; `taken` has a number for each table."""
+    p = 1 / V
+    for n, counts in enumerate(tables[: len(before) + 1]):
+        if followed := counts.get(tuple(before[len(before) - n :])):
+            kept = max(followed[symbol] - taken[n], 0)
+            p = (kept + taken[n] * len(followed) * p) / followed.total()
+    return p
+
+
+# %% [markdown]
+# How much is taken depends on how many counts are 1 and how many are 2. With that, these twenty lines predict what the book's table predicts, `KneserNey`:
+
+# %% tags=["evidence"]
+known = vocabulary("docstrings")
+text, V = ids("docstrings", "train", known)[:5000].tolist(), len(known)
+text = text[-4:] + text  # then its first four letters follow something, too
+tables = count(text, 4)
+times = [Counter(n for row in one.values() for n in row.values()) for one in tables]
+taken = [found[1] / (found[1] + 2 * found[2]) if found[1] and found[2] else 0.5 for found in times]
+new = ids("docstrings", "validation", known)[:200].tolist()
+ours = [counted_probability(tables, new[max(i - 4, 0) : i], new[i], taken, V) for i in range(200)]
+theirs = KneserNey(text, 5, V).log_probabilities(new).exp()
+torch.testing.assert_close(torch.tensor(ours, dtype=torch.float64), theirs, rtol=1e-9, atol=0)
+print("200 letters have the same probabilities, to nine digits")
+
+# %% [markdown]
+# More about the lesson's writers, from the same stored experiment: each network mixed with the table, half and half, and two programs that compress files. `gzip` compresses the test text alone, and `xz` after it has read the training text. (The two Transformers differ in more than their names: Day 6's blocks use ReLU and sinusoids, and GPT uses GELU and rotary positions.)
+
+# %% tags=["evidence"]
+rivals = experiments.load("four_writers")
+writers = ["LSTM", "Day 6's blocks", "GPT"]
+alone, halves = (
+    {name: rivals.spread(column, writer=name)[0] for name in writers} for column in ("test", "half")
+)
+counts, gzip, xz = (rivals.spread(name, writer="table")[0] for name in ("test", "gzip", "xz"))
+rows = [[name, f"{alone[name]:.2f}", f"{halves[name]:.2f}"] for name in writers]
+rows += [
+    [name, f"{bits:.2f}", ""] for name, bits in (("table", counts), ("xz", xz), ("gzip", gzip))
+]
+assert max(halves.values()) < counts < min(alone.values()) and counts < xz < gzip
+table(rows, ["writer", "bits per byte", "half table"])
+
+# %% [markdown]
+# Every network helps the table, and no compressor comes near it.
+
+# %% [markdown]
+# (deeper-ladder)=
+# ## Where does counting stop winning? The ladder, rung by rung
+#
+# *2 minutes.* In the lesson, a GPT overtakes the best table as it grows. **How were the two sides tuned?** All GPTs read as many tokens as two passes over the text have, each at the best of three learning rates. Since a larger GPT takes longer to read them, the tokens are equal, and the time isn't. The table was chosen on the validation text among three ways to cut the text into tokens and four lengths of its runs.
+
+# %% tags=["evidence"]
+ladder = experiments.load("counting_ladder")
+rungs = sorted((r for r in ladder.rows if r["reader"] != "table"), key=lambda r: r["parameters"])
+(best,) = ladder.select(reader="table")
+rows = [
+    [
+        f"{r['parameters']:,}",
+        f"{r['rate']:g}",
+        len(r["test"]),
+        *(f"{fmean(r[c]):.2f}" for c in ("test", "half")),
+    ]
+    for r in rungs
+]
+rows.append(["table", "", "", f"{best['test'][0]:.2f}", ""])
+assert all(fmean(r["half"]) < min(fmean(r["test"]), best["test"][0]) for r in rungs)
+table(rows, ["weights", "learning rate", "seeds", "bits per byte", "half table"])
+
+# %% [markdown]
+# At every size, half of each is better than either.
+
+# %% [markdown]
 # (deeper-counts)=
 # ## Would a table of n-gram counts do as well?
 #
-# *6 minutes.* To reach a loss of 1.88, a model has to know little more than which letters follow which. Does that need a network? Day 2's table of counts {cite}`kneser1995improved` knows just that: how often each letter followed the few letters before it or, where those are rare, a shorter run of them. It learns from the same training text and is judged on the same windows.
+# *6 minutes.* To reach a loss of 1.88, a model has to know little more than which letters follow which. Does that need a network? A table of counts {cite}`kneser1995improved` knows just that: how often each letter followed the few letters before it or, where those are rare, a shorter run of them. It learns from the same training text and is judged on the same windows.
 
 # %% tags=["evidence"]
 counted = experiments.load("race_counts")
@@ -524,6 +688,44 @@ plt.show()
 
 # %% [markdown]
 # A longer window helps the table only because fewer letters are at the start of a window, where it sees less than it could. The network gains no more than that. So at this size, and after so little training, neither these eight comparisons nor the windows show anything that a network has and a table lacks. But no table can copy from the text it has just read, as the lesson's two blocks do; and with more text, larger networks overtake the table (the lesson's ladder).
+
+# %% [markdown]
+# (deeper-adding)=
+# ## Does the order of writing decide what a GPT can add?
+#
+# *3 minutes.* The lesson's GPT writes sums units first. **What if it has to write the hundreds first, as we do?** Then the first digit depends on every carry, and none has been computed yet. In a stored experiment, both orders have the best of three learning rates, three seeds, and 300 steps.
+
+# %% tags=["evidence"]
+added = experiments.load("adding")
+lines, longer = {}, {}
+for order in added.parameters["order"]:
+    spreads = {
+        rate: added.spread("in the end", rate=rate, order=order)[0]
+        for rate in added.parameters["rate"]
+    }
+    rate = max(spreads, key=spreads.get)
+    lines[order] = added.rows[0]["steps"], added.column("right", rate=rate, order=order)
+    longer[order] = added.spread("four digits", rate=rate, order=order)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With the units first, a GPT learns to add within 300 steps; with the hundreds first (*usual*), it gets most sums wrong. Share of 5,000 unseen sums. Means and ranges of three seeds (stored experiment).", "name": "fig-adding"}, "image": {"alt": "Two curves over 300 steps. The one marked units first rises to nearly 100 percent; the one marked usual stays far below."}}
+shares = {
+    order: (steps, [[100 * x for x in run] for run in of]) for order, (steps, of) in lines.items()
+}
+curves(shares, "step", "correct sums (%)")
+plt.show()
+
+# %% tags=["evidence"]
+ends = {order: fmean(run[-1] for run in of) for order, (_, of) in lines.items()}
+observe(
+    "With the units first, {units:.0%} of the sums are correct in the end; in the usual order, {usual:.0%} are. Of sums of four-digit numbers, which neither has been trained on, {longer:.0%} are correct with the units first.",
+    units=ends["units first"],
+    usual=ends["usual"],
+    longer=longer["units first"],
+    holds=ends["units first"] > 0.9 and ends["usual"] < 0.6 and longer["units first"] < 0.05,
+)
+
+# %% [markdown]
+# A GPT reads what it writes, so the order of writing decides what each step has to compute. And it has learned to add three-digit numbers, not to add.
 
 # %% [markdown]
 # (deeper-tied)=

@@ -77,7 +77,7 @@ def needless_reading(answer: Callable) -> str:
     return ""
 
 
-exercise = Exercise(write, gradient=False, runs=True, through=counted, but=needless_reading)
+exercise = Exercise(write, gradient=False, through=counted, but=needless_reading)
 
 
 # What it is tried on ------------------------------------------------------------------------------
