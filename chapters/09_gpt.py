@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *3 minutes.* Three of this book's networks meet a rival without weights: a table of **n-gram counts** {cite}`kneser1995improved`. (An n-gram is a run of $n$ tokens.) It stores how often each token followed each run of four tokens in the training text. For a run that it has never seen, it goes by shorter ones. (Its twenty lines are on the [deeper page](deeper/09_gpt.ipynb#deeper-table).)
+# *3 minutes.* Three of this book's networks meet a rival without weights: a table of **n-gram counts** {cite}`kneser1995improved`. (An n-gram is a run of $n$ tokens.) It stores how often each token followed each run of four tokens in the training text. Where a run is rare or new, it relies on shorter ones. (Its twenty lines are on the [deeper page](deeper/09_gpt.ipynb#deeper-table).)
 
 # %%
 by_gpt = task.judged(writer.eval())  # surprises of all validation tokens but the first
@@ -420,7 +420,7 @@ observe(
 )
 
 # %% [markdown]
-# A table knows a run after seeing it once; a network learns in small steps. But where the text is new, the network is less lost. The two fail in different places, so why choose?
+# A table knows a run after seeing it once; a network learns in small steps. But where the text is new, the network is less lost. The two fail on different tokens, so why choose?
 #
 # ### Mixing two language models
 #

@@ -1347,3 +1347,12 @@ def test_what_a_reader_wrote_is_what_runs(capsys, monkeypatch):
         assert check("of_page", attempt) is double
         assert "From here on, the page uses the book's." in capsys.readouterr().out
     assert check("other", mine) is None and "page runs" not in capsys.readouterr().out
+
+
+def test_pages_take_what_a_check_returns_if_it_returns_something():
+    for page in (ROOT / "chapters").rglob("*.py"):
+        for taken, name in re.findall(r'^(.*?)\bcheck\("(\w+)"', page.read_text("utf-8"), re.M):
+            assert bool(taken) == getattr(everything[name], "runs", False), (
+                f"{page.name}: assign what check({name!r}, …) returns just where the exercise "
+                "has runs=True; otherwise the page shows a function's name, or loses it"
+            )

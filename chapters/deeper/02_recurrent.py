@@ -227,7 +227,7 @@ other = [
 ]
 claim(
     "rnn-1",
-    "No: trained on ten symbols, networks recall the first of nine or eleven {other:.0%} of the time. In another task, one bit lasts 1,000 steps ({keep:.0%} sure).",
+    "No: trained on ten symbols, networks recall the first of nine or eleven {other:.0%} of the time; another task's bit lasts 1,000 steps ({keep:.0%} sure).",
     other=max(other),
     keep=sure[1000],
     holds=lambda other, keep: other < 0.5 and keep > 0.8,

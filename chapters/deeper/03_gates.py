@@ -505,7 +505,7 @@ observe(
 assert min(grus) > max(lstms) and grus[1] - grus[0] > gru - lstm > 0
 claim(
     "lstm-3",
-    "Can't tell here: computed alike it takes {alike:.0%} of the LSTM's time; three GRUs reach perplexities of {low:.1f} to {high:.1f}, three LSTMs of {least:.1f} to {most:.1f}.",
+    "Can't tell here: computed alike it takes {alike:.0%} of the LSTM's time; three GRUs' perplexities are {low:.1f} to {high:.1f}, three LSTMs' are {least:.1f} to {most:.1f}.",
     alike=share_of_time(", alike"),
     **{"low": grus[0], "high": grus[1], "least": lstms[0], "most": lstms[1]},
     holds=lambda alike, low, high, least, most: (
