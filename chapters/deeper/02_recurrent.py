@@ -228,9 +228,9 @@ other = [
 claim(
     "rnn-1",
     "No: trained on ten symbols, networks recall the first of nine or eleven {other:.0%} of the time; another task's bit lasts 1,000 steps ({keep:.0%} sure).",
-    other=max(other),
     keep=sure[1000],
-    holds=lambda other, keep: other < 0.5 and keep > 0.8,
+    other=max(other),
+    holds=lambda keep, other: keep > 0.8 and other < 0.5,
     scale="the symbol: 32 units, mean of ten seeds, the better of two rates; the light: 8 units, three seeds, trained on 16 steps",
 )
 
