@@ -38,9 +38,10 @@ class Run(NamedTuple):
     """What is settled before anything is collected, the same in all of xdist's processes."""
 
     begun: float
-    setting: str  # what else than files may change what a page shows
+    setting: list[str]  # what else than files may change what a page shows
     passed: list[str]  # pages and tests that passed here with the same inputs, by path in the book
     seconds: dict[str, float]  # that a file took in the last run
+    changes: str = ""  # of the setting, for which nothing is left out
 
 
 RUN = pytest.StashKey[Run]()
@@ -81,8 +82,11 @@ def pytest_configure(config: pytest.Config) -> None:
     except (OSError, TypeError, ValueError):
         seconds = {}
     setting = stamps.setting()  # before anything changes the environment
-    passed = passed_before(config, folder, setting)
-    config.stash[RUN] = Run(time.time(), setting, passed, seconds)
+    passed, changes = [], ""
+    if folder and leaves_out(config):
+        passed = passed_before(folder, setting)
+        changes = stamps.changes(folder, setting)
+    config.stash[RUN] = Run(time.time(), setting, passed, seconds, changes)
 
 
 def listen(config: pytest.Config) -> None:
@@ -99,14 +103,18 @@ def kept(config: pytest.Config) -> Path | None:
     return cache.mkdir("book") if cache else None
 
 
-def passed_before(config: pytest.Config, folder: Path | None, setting: str) -> list[str]:
-    """The pages and files of tests that a run of everything needn't run again."""
+def leaves_out(config: pytest.Config) -> bool:
+    """Whether a run is of everything that didn't pass before."""
+    chosen = config.args_source is not config.ArgsSource.TESTPATHS
+    everything = config.option.all or os.environ.get("CI")
+    return not (chosen or picks_tests(config) or everything)
+
+
+def passed_before(folder: Path, setting: list[str]) -> list[str]:
+    """The pages and files of tests that needn't run again."""
     from utils.press import stamps
     from utils.press.notebooks import scripts
 
-    chosen = config.args_source is not config.ArgsSource.TESTPATHS
-    if chosen or picks_tests(config) or config.option.all or os.environ.get("CI") or folder is None:
-        return []
     pages = [script.with_suffix(".ipynb") for script in scripts()]
     files = [*pages, *sorted((ROOT / "tests").glob("test_*.py"))]
     return [
@@ -252,7 +260,10 @@ def stamp_tests(session: pytest.Session, folder: Path) -> None:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say in a line each what was not run, and why."""
-    passed = terminalreporter.config.stash[RUN].passed
+    run = terminalreporter.config.stash[RUN]
+    passed = run.passed
+    if run.changes:
+        terminalreporter.write_line(f"All is run, since the setting has changed: {run.changes}.")
     if passed:
         pages = sum(name.endswith(".ipynb") for name in passed)
         counted = [
