@@ -18,7 +18,8 @@ WHOLE_BOOK = "build"  # the fixture that builds the book from all its files
 
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
-FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that didn't pass
+FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
+SKIPPED: set[str] = set()  # tests, by name
 
 # Until a run has told how long each file takes: the files that begin first.
 SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
@@ -217,11 +218,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up what each file takes, and count its tests that were run and passed."""
+    """Add up what each file takes, and count its tests that were run and didn't fail."""
     file = report.nodeid.partition("::")[0]
     TAKEN[file] += report.duration
     FINE[file] += report.when == "teardown"
-    FINE[file] -= not report.passed
+    FINE[file] -= report.failed
+    if report.skipped:
+        SKIPPED.add(report.nodeid)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -241,7 +244,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def stamp_tests(session: pytest.Session, folder: Path) -> None:
-    """Stamp the files of tests that this process has run whole."""
+    """Stamp the files of tests that this process has run whole.
+
+    What a test is skipped for want of is part of the setting, all but Playwright's own Chromium.
+    """
     from utils.press import stamps
     from utils.press.reach import WHOLE
 
@@ -251,7 +257,9 @@ def stamp_tests(session: pytest.Session, folder: Path) -> None:
         of_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
     read = {}
     for name, items in of_file.items():
-        if name.endswith(".py") and FINE[name] == len(items):
+        skipped = [item for item in items if item.nodeid in SKIPPED]
+        waits = any("chromium" in item.fixturenames for item in skipped)
+        if name.endswith(".py") and FINE[name] == len(items) and not waits:
             built = any(WHOLE_BOOK in item.fixturenames for item in items)
             read[ROOT / name] = readings.behind(ROOT / name) | ({WHOLE} if built else set())
     for file, files in read.items():  # when all is known, since this reads them

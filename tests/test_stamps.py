@@ -228,23 +228,25 @@ def test_only_a_run_of_everything_leaves_pages_out(
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "asked", "keyword", "stored"),
+    ("outcomes", "fixture", "asked", "keyword", "stored"),
     [
-        (["passed", "passed"], "tests", "", {"tests/test_a.py"}),
-        (["passed", "skipped"], "tests", "", set()),  # for want of a program, that may come
-        (["passed", "failed"], "tests", "", set()),
-        (["passed"], "tests", "", set()),  # the other has not run
-        (["passed", "passed"], "tests/test_a.py::test_0", "", set()),
-        (["passed", "passed"], "tests", "0", set()),
+        (["passed", "passed"], "build", "tests", "", {"tests/test_a.py"}),
+        (["passed", "skipped"], "build", "tests", "", {"tests/test_a.py"}),  # for want of a package
+        (["passed", "passed"], "chromium", "tests", "", {"tests/test_a.py"}),
+        (["passed", "skipped"], "chromium", "tests", "", set()),  # it may come, and nothing tells
+        (["passed", "failed"], "build", "tests", "", set()),
+        (["passed"], "build", "tests", "", set()),  # the other has not run
+        (["passed", "passed"], "build", "tests/test_a.py::test_0", "", set()),
+        (["passed", "passed"], "build", "tests", "0", set()),
     ],
 )
-def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_all_passed(
-    outcomes, asked, keyword, stored, plugin, tmp_path, monkeypatch
+def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_none_failed(
+    outcomes, fixture, asked, keyword, stored, plugin, tmp_path, monkeypatch
 ):
     made = {}
     monkeypatch.setattr(stamps, "store", lambda folder, file, files, *_: made.update({file: files}))
     names = [f"tests/test_a.py::test_{n}" for n in range(2)]
-    items = [SimpleNamespace(nodeid=name, fixturenames=["build"]) for name in names]
+    items = [SimpleNamespace(nodeid=name, fixturenames=[fixture]) for name in names]
     read = SimpleNamespace(behind=lambda file: {file})
     config = SimpleNamespace(
         args=[asked],
@@ -254,13 +256,14 @@ def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_all_passed(
     )
     for name, outcome in zip(names, outcomes, strict=False):
         for when in ("setup", "call", "teardown"):
-            fine = outcome == "passed" or when != "call"
+            here = {"failed": outcome == "failed", "skipped": outcome == "skipped"}
+            told = here if when == "call" else dict.fromkeys(here, False)
             plugin.pytest_runtest_logreport(
-                SimpleNamespace(nodeid=name, when=when, duration=0.0, passed=fine)
+                SimpleNamespace(nodeid=name, when=when, duration=0.0, **told)
             )
     plugin.pytest_sessionfinish(SimpleNamespace(config=config, items=items, exitstatus=0))
     assert {file.relative_to(ROOT).as_posix() for file in made} == stored
-    assert all(reach.WHOLE in files for files in made.values())
+    assert all((reach.WHOLE in files) == (fixture == "build") for files in made.values())
 
 
 @pytest.mark.parametrize(("passed", "status"), [(["tests/test_a.py"], 0), ([], 5)])

@@ -24,7 +24,9 @@ from utils.exercises.numbers import LABEL
 from utils.press.reach import NOT_OURS, WHOLE, ours
 
 ALWAYS = ("conftest.py", "pyproject.toml")  # how a page is run, and what is compared
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "java", "git")  # tests ask for them
+PROGRAMS = (  # tests ask for them
+    *("chromium", "chromium-browser", "google-chrome", "java", "git", "make", "nvidia-smi"),
+)
 VARIABLES = (
     *("BOOK_", "ATEN_", "DNNL_", "KMP_", "MKL_", "OMP_", "ONEDNN_", "OPENBLAS_", "PYTHON"),
     *("TORCH", "MPL", "LANG", "LC_"),
