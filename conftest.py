@@ -105,8 +105,9 @@ def kept(config: pytest.Config) -> Path | None:
 
 
 def leaves_out(config: pytest.Config) -> bool:
-    """Whether a run is of everything that didn't pass before."""
-    chosen = config.args_source is not config.ArgsSource.TESTPATHS
+    """Whether a run is of what didn't pass before, in the book or in a folder of it."""
+    folders = {ROOT, *(ROOT / name for name in config.getini("testpaths"))}
+    chosen = not {Path(os.path.abspath(given)) for given in config.args} <= folders
     everything = config.option.all or os.environ.get("CI")
     return not (chosen or picks_tests(config) or everything)
 

@@ -196,25 +196,26 @@ def test_a_page_is_stamped_when_all_its_cells_have_passed(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "keyword", "everything", "ci", "left_out"),
+    ("asked", "keyword", "everything", "ci", "left_out"),
     [
-        (False, "", False, "", True),
-        (True, "", False, "", False),
-        (False, "Cell 3", False, "", False),
-        (False, "", True, "", False),
-        (False, "", False, "true", False),
+        (["chapters", "tests"], "", False, "", True),
+        (["tests/"], "", False, "", True),
+        ([str(ROOT)], "", False, "", True),
+        (["tests/test_stamps.py"], "", False, "", False),
+        (["tests"], "Cell 3", False, "", False),
+        (["tests"], "", True, "", False),
+        (["tests"], "", False, "true", False),
     ],
 )
-def test_only_a_run_of_everything_leaves_pages_out(
-    chosen, keyword, everything, ci, left_out, plugin, tmp_path, monkeypatch
+def test_only_a_run_of_whole_folders_leaves_out_what_passed(
+    asked, keyword, everything, ci, left_out, plugin, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(stamps, "is_current", lambda *_: True)
     monkeypatch.setenv("CI", ci)
-    source = pytest.Config.ArgsSource
+    monkeypatch.chdir(ROOT)
     config = SimpleNamespace(
-        ArgsSource=source,
-        args=[],
-        args_source=source.ARGS if chosen else source.TESTPATHS,
+        args=asked,
+        getini={"testpaths": ["chapters", "tests"]}.get,
         option=options(keyword=keyword, all=everything),
     )
     assert plugin.leaves_out(config) == left_out
