@@ -18,7 +18,8 @@ WHOLE_BOOK = "build"  # the fixture that builds the book from all its files
 
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
-FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that didn't pass
+FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
+SKIPPED: set[str] = set()  # tests, by name
 
 # Until a run has told how long each file takes: the files that begin first.
 SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
@@ -38,9 +39,10 @@ class Run(NamedTuple):
     """What is settled before anything is collected, the same in all of xdist's processes."""
 
     begun: float
-    setting: str  # what else than files may change what a page shows
+    setting: list[str]  # what else than files may change what a page shows
     passed: list[str]  # pages and tests that passed here with the same inputs, by path in the book
     seconds: dict[str, float]  # that a file took in the last run
+    changes: str = ""  # of the setting, for which nothing is left out
 
 
 RUN = pytest.StashKey[Run]()
@@ -81,8 +83,11 @@ def pytest_configure(config: pytest.Config) -> None:
     except (OSError, TypeError, ValueError):
         seconds = {}
     setting = stamps.setting()  # before anything changes the environment
-    passed = passed_before(config, folder, setting)
-    config.stash[RUN] = Run(time.time(), setting, passed, seconds)
+    passed, changes = [], ""
+    if folder and leaves_out(config):
+        passed = passed_before(folder, setting)
+        changes = stamps.changes(folder, setting)
+    config.stash[RUN] = Run(time.time(), setting, passed, seconds, changes)
 
 
 def listen(config: pytest.Config) -> None:
@@ -99,14 +104,19 @@ def kept(config: pytest.Config) -> Path | None:
     return cache.mkdir("book") if cache else None
 
 
-def passed_before(config: pytest.Config, folder: Path | None, setting: str) -> list[str]:
-    """The pages and files of tests that a run of everything needn't run again."""
+def leaves_out(config: pytest.Config) -> bool:
+    """Whether a run is of what didn't pass before, in the book or in a folder of it."""
+    folders = {ROOT, *(ROOT / name for name in config.getini("testpaths"))}
+    chosen = not {Path(os.path.abspath(given)) for given in config.args} <= folders
+    everything = config.option.all or os.environ.get("CI")
+    return not (chosen or picks_tests(config) or everything)
+
+
+def passed_before(folder: Path, setting: list[str]) -> list[str]:
+    """The pages and files of tests that needn't run again."""
     from utils.press import stamps
     from utils.press.notebooks import scripts
 
-    chosen = config.args_source is not config.ArgsSource.TESTPATHS
-    if chosen or picks_tests(config) or config.option.all or os.environ.get("CI") or folder is None:
-        return []
     pages = [script.with_suffix(".ipynb") for script in scripts()]
     files = [*pages, *sorted((ROOT / "tests").glob("test_*.py"))]
     return [
@@ -209,11 +219,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up what each file takes, and count its tests that were run and passed."""
+    """Add up what each file takes, and count its tests that were run and didn't fail."""
     file = report.nodeid.partition("::")[0]
     TAKEN[file] += report.duration
     FINE[file] += report.when == "teardown"
-    FINE[file] -= not report.passed
+    FINE[file] -= report.failed
+    if report.skipped:
+        SKIPPED.add(report.nodeid)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -233,7 +245,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def stamp_tests(session: pytest.Session, folder: Path) -> None:
-    """Stamp the files of tests that this process has run whole."""
+    """Stamp the files of tests that this process has run whole.
+
+    What a test is skipped for want of is part of the setting, all but Playwright's own Chromium.
+    """
     from utils.press import stamps
     from utils.press.reach import WHOLE
 
@@ -243,7 +258,9 @@ def stamp_tests(session: pytest.Session, folder: Path) -> None:
         of_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
     read = {}
     for name, items in of_file.items():
-        if name.endswith(".py") and FINE[name] == len(items):
+        skipped = [item for item in items if item.nodeid in SKIPPED]
+        waits = any("chromium" in item.fixturenames for item in skipped)
+        if name.endswith(".py") and FINE[name] == len(items) and not waits:
             built = any(WHOLE_BOOK in item.fixturenames for item in items)
             read[ROOT / name] = readings.behind(ROOT / name) | ({WHOLE} if built else set())
     for file, files in read.items():  # when all is known, since this reads them
@@ -252,7 +269,10 @@ def stamp_tests(session: pytest.Session, folder: Path) -> None:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say in a line each what was not run, and why."""
-    passed = terminalreporter.config.stash[RUN].passed
+    run = terminalreporter.config.stash[RUN]
+    passed = run.passed
+    if run.changes:
+        terminalreporter.write_line(f"All is run, since the setting has changed: {run.changes}.")
     if passed:
         pages = sum(name.endswith(".ipynb") for name in passed)
         counted = [

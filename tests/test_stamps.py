@@ -13,6 +13,7 @@ from utils import ROOT
 from utils.press import reach, stamps
 
 LATER = float("inf")
+HERE = ["torch 2.13.0", "OMP_NUM_THREADS=1"]
 
 
 @pytest.fixture
@@ -40,12 +41,12 @@ def book(tmp_path, monkeypatch):
 def store(book, since=LATER) -> None:
     others = "utils/layer.py", "experiments/results/x.json", "data/claims.toml", "chapters/02_y.py"
     read = [book / name for name in others]
-    stamps.store(book, book / "chapters/01_x.ipynb", read, "here", since, "01_x")
+    stamps.store(book, book / "chapters/01_x.ipynb", read, HERE, since, "01_x")
 
 
-def is_current(book, setting="here") -> bool:
+def is_current(book, setting=HERE) -> bool:
     stamps.digest.cache_clear()
-    return stamps.is_current(book, book / "chapters/01_x.ipynb", setting)
+    return stamps.is_current(book, book / "chapters/01_x.ipynb", list(setting))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def is_current(book, setting="here") -> bool:
 def test_a_page_is_current_until_something_changes_that_it_read(book, file, before, after, same):
     assert not is_current(book)
     store(book)
-    assert is_current(book) and not is_current(book, setting="on another processor")
+    assert is_current(book) and not is_current(book, [*HERE, "another processor"])
     (book / file).touch()
     (book / file).write_text((book / file).read_text().replace(before, after, 1))
     assert is_current(book) == same
@@ -75,10 +76,10 @@ def test_a_page_whose_module_is_gone_or_whose_stamp_is_damaged_runs_again(book):
     store(book)
     (book / "utils/layer.py").unlink()
     assert not is_current(book)
-    for damaged in ("", "[]", "{}", '{"setting": "here", "read": 3}'):
+    for damaged in ("", "[]", "{}", '{"setting": 3}', '{"setting": [], "read": 3}'):
         (stamp,) = book.glob("*.ipynb.json")
         stamp.write_text(damaged)
-        assert not is_current(book)
+        assert not is_current(book, []) and stamps.changes(book, []) == ""
 
 
 def test_what_was_edited_while_the_page_ran_leaves_no_stamp(book):
@@ -90,10 +91,19 @@ def test_what_was_edited_while_the_page_ran_leaves_no_stamp(book):
 
 def test_variables_that_change_numbers_are_part_of_the_setting(monkeypatch):
     before = stamps.setting()
-    monkeypatch.setenv("UNRELATED", "1")
+    for name in ("UNRELATED", "PYTHON", "PYTHONUNBUFFERED"):  # as `make test PYTHON=…` has it
+        monkeypatch.setenv(name, "/usr/bin/python3.12")
     assert stamps.setting() == before
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE2")
-    assert stamps.setting() != before
+    assert {*stamps.setting()} - {*before} == {"ONEDNN_MAX_CPU_ISA=SSE2"}
+
+
+def test_what_is_other_than_where_all_passed_is_told_part_by_part(book):
+    assert stamps.changes(book, HERE) == ""
+    store(book)
+    assert stamps.changes(book, HERE) == ""
+    now = ["torch 2.14.0", "OMP_NUM_THREADS=1"]
+    assert stamps.changes(book, now) == "no more torch 2.13.0; now torch 2.14.0"
 
 
 READING = """
@@ -173,7 +183,7 @@ def test_a_page_is_stamped_when_all_its_cells_have_passed(
     page.nb = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_markdown_cell(), *(nbformat.v4.new_code_cell() for _ in range(2))]
     )
-    stash = {plugin.RUN: plugin.Run(0, "", [], {})}
+    stash = {plugin.RUN: plugin.Run(0, HERE, [], {})}
     config = SimpleNamespace(cache=SimpleNamespace(mkdir=lambda _: tmp_path), stash=stash)
     for passes in passing:
         cell = plugin.pytest_runtest_call(
@@ -186,30 +196,31 @@ def test_a_page_is_stamped_when_all_its_cells_have_passed(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "keyword", "everything", "ci", "left_out"),
+    ("asked", "keyword", "everything", "ci", "left_out"),
     [
-        (False, "", False, "", True),
-        (True, "", False, "", False),
-        (False, "Cell 3", False, "", False),
-        (False, "", True, "", False),
-        (False, "", False, "true", False),
+        (["chapters", "tests"], "", False, "", True),
+        (["tests/"], "", False, "", True),
+        ([str(ROOT)], "", False, "", True),
+        (["tests/test_stamps.py"], "", False, "", False),
+        (["tests"], "Cell 3", False, "", False),
+        (["tests"], "", True, "", False),
+        (["tests"], "", False, "true", False),
     ],
 )
-def test_only_a_run_of_everything_leaves_pages_out(
-    chosen, keyword, everything, ci, left_out, plugin, tmp_path, monkeypatch
+def test_only_a_run_of_whole_folders_leaves_out_what_passed(
+    asked, keyword, everything, ci, left_out, plugin, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(stamps, "is_current", lambda *_: True)
     monkeypatch.setenv("CI", ci)
-    source = pytest.Config.ArgsSource
+    monkeypatch.chdir(ROOT)
     config = SimpleNamespace(
-        ArgsSource=source,
-        args=[],
-        args_source=source.ARGS if chosen else source.TESTPATHS,
+        args=asked,
+        getini={"testpaths": ["chapters", "tests"]}.get,
         option=options(keyword=keyword, all=everything),
     )
-    passed = plugin.passed_before(config, tmp_path, "here")
-    assert bool(passed) == left_out
-    config.stash = {plugin.RUN: plugin.Run(0, "", passed, {})}
+    assert plugin.leaves_out(config) == left_out
+    passed = plugin.passed_before(tmp_path, HERE) if left_out else []
+    config.stash = {plugin.RUN: plugin.Run(0, HERE, passed, {})}
     page = ROOT / "chapters" / "09_gpt.ipynb"
     assert bool(plugin.pytest_ignore_collect(page, config)) == left_out
     tests = ROOT / "tests"
@@ -218,44 +229,47 @@ def test_only_a_run_of_everything_leaves_pages_out(
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "asked", "keyword", "stored"),
+    ("outcomes", "fixture", "asked", "keyword", "stored"),
     [
-        (["passed", "passed"], "tests", "", {"tests/test_a.py"}),
-        (["passed", "skipped"], "tests", "", set()),  # for want of a program, that may come
-        (["passed", "failed"], "tests", "", set()),
-        (["passed"], "tests", "", set()),  # the other has not run
-        (["passed", "passed"], "tests/test_a.py::test_0", "", set()),
-        (["passed", "passed"], "tests", "0", set()),
+        (["passed", "passed"], "build", "tests", "", {"tests/test_a.py"}),
+        (["passed", "skipped"], "build", "tests", "", {"tests/test_a.py"}),  # for want of a package
+        (["passed", "passed"], "chromium", "tests", "", {"tests/test_a.py"}),
+        (["passed", "skipped"], "chromium", "tests", "", set()),  # it may come, and nothing tells
+        (["passed", "failed"], "build", "tests", "", set()),
+        (["passed"], "build", "tests", "", set()),  # the other has not run
+        (["passed", "passed"], "build", "tests/test_a.py::test_0", "", set()),
+        (["passed", "passed"], "build", "tests", "0", set()),
     ],
 )
-def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_all_passed(
-    outcomes, asked, keyword, stored, plugin, tmp_path, monkeypatch
+def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_none_failed(
+    outcomes, fixture, asked, keyword, stored, plugin, tmp_path, monkeypatch
 ):
     made = {}
     monkeypatch.setattr(stamps, "store", lambda folder, file, files, *_: made.update({file: files}))
     names = [f"tests/test_a.py::test_{n}" for n in range(2)]
-    items = [SimpleNamespace(nodeid=name, fixturenames=["build"]) for name in names]
+    items = [SimpleNamespace(nodeid=name, fixturenames=[fixture]) for name in names]
     read = SimpleNamespace(behind=lambda file: {file})
     config = SimpleNamespace(
         args=[asked],
         cache=SimpleNamespace(mkdir=lambda _: tmp_path),
         option=options(keyword=keyword),
-        stash={plugin.RUN: plugin.Run(0, "", [], {}), plugin.READINGS: read},
+        stash={plugin.RUN: plugin.Run(0, HERE, [], {}), plugin.READINGS: read},
     )
     for name, outcome in zip(names, outcomes, strict=False):
         for when in ("setup", "call", "teardown"):
-            fine = outcome == "passed" or when != "call"
+            here = {"failed": outcome == "failed", "skipped": outcome == "skipped"}
+            told = here if when == "call" else dict.fromkeys(here, False)
             plugin.pytest_runtest_logreport(
-                SimpleNamespace(nodeid=name, when=when, duration=0.0, passed=fine)
+                SimpleNamespace(nodeid=name, when=when, duration=0.0, **told)
             )
     plugin.pytest_sessionfinish(SimpleNamespace(config=config, items=items, exitstatus=0))
     assert {file.relative_to(ROOT).as_posix() for file in made} == stored
-    assert all(reach.WHOLE in files for files in made.values())
+    assert all((reach.WHOLE in files) == (fixture == "build") for files in made.values())
 
 
 @pytest.mark.parametrize(("passed", "status"), [(["tests/test_a.py"], 0), ([], 5)])
 def test_a_run_with_nothing_left_to_run_is_well(passed, status, plugin, tmp_path, monkeypatch):
-    stash = {plugin.RUN: plugin.Run(0, "", passed, {}), plugin.READINGS: None}
+    stash = {plugin.RUN: plugin.Run(0, HERE, passed, {}), plugin.READINGS: None}
     config = SimpleNamespace(
         args=[],
         cache=SimpleNamespace(mkdir=lambda _: tmp_path),
@@ -269,7 +283,7 @@ def test_a_run_with_nothing_left_to_run_is_well(passed, status, plugin, tmp_path
 
 def test_the_longest_file_of_the_last_run_comes_first(plugin):
     items = [SimpleNamespace(nodeid=f"tests/{name}.py::{n}") for n in "12" for name in "abc"]
-    stash = {plugin.RUN: plugin.Run(0, "", [], {"tests/a.py": 2.0, "tests/b.py": 9.0})}
+    stash = {plugin.RUN: plugin.Run(0, HERE, [], {"tests/a.py": 2.0, "tests/b.py": 9.0})}
     plugin.pytest_collection_modifyitems(SimpleNamespace(stash=stash), items)
     assert "".join(item.nodeid[6] for item in items) == "bbaacc"
 
@@ -286,10 +300,13 @@ def test_what_was_skipped_is_said_in_one_line_with_its_reasons(plugin):
     plugin.pytest_terminal_summary(
         SimpleNamespace(
             config=SimpleNamespace(
-                stash={plugin.RUN: plugin.Run(0, "", ["x.ipynb", "a.py", "b.py"], {})}
+                stash={
+                    plugin.RUN: plugin.Run(0, HERE, ["x.ipynb", "a.py", "b.py"], {}, "now c 2.0")
+                }
             ),
             getreports=lambda kind: reports,
             write_line=said.append,
         )
     )
-    assert "1 page and 2 files of tests" in said[0] and said[1] == "Skipped: 2 × a; 1 × b."
+    assert said[0].endswith(": now c 2.0.") and "1 page and 2 files of tests" in said[1]
+    assert said[2] == "Skipped: 2 × a; 1 × b."

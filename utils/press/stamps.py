@@ -2,7 +2,8 @@
 
 A page's stamp names the files of the book that its kernel opened and the modules that it imported,
 with their digests, and the setting: Python, packages, processor and variables of the environment.
-That of a file of tests names what `utils.press.reach` has found.
+That of a file of tests names what `utils.press.reach` has found. The setting is stored part by
+part, so that a run which finds another one can say what is other.
 """
 
 import ast
@@ -23,11 +24,14 @@ from utils.exercises.numbers import LABEL
 from utils.press.reach import NOT_OURS, WHOLE, ours
 
 ALWAYS = ("conftest.py", "pyproject.toml")  # how a page is run, and what is compared
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "java", "git")  # tests ask for them
+PROGRAMS = (  # tests ask for them
+    *("chromium", "chromium-browser", "google-chrome", "java", "git", "make", "nvidia-smi"),
+)
 VARIABLES = (
     *("BOOK_", "ATEN_", "DNNL_", "KMP_", "MKL_", "OMP_", "ONEDNN_", "OPENBLAS_", "PYTHON"),
     *("TORCH", "MPL", "LANG", "LC_"),
 )
+INDIFFERENT = {"PYTHON", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}  # the first is make's
 
 # In a kernel: from now on keep in mind which files it opens.
 LISTEN = """
@@ -112,31 +116,48 @@ def digest(file: Path, lesson: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def setting() -> str:
-    """SHA-256 of what else than the book's files may change a page."""
+def setting() -> list[str]:
+    """What else than the book's files may change a page, part by part."""
     packages = {f"{each.name} {each.version}" for each in importlib.metadata.distributions()}
-    variables = (f"{name}={value}" for name, value in os.environ.items())
-    parts = [
-        sys.version,
-        _processor(),
+    variables = {name for name in os.environ if name.startswith(VARIABLES)} - INDIFFERENT
+    return [
+        f"Python {sys.version}",
+        *_processor(),
         *sorted(packages),
-        *(f"{name} {shutil.which(name)}" for name in PROGRAMS),
-        *sorted(each for each in variables if each.startswith(VARIABLES)),
+        *(f"{name} at {shutil.which(name)}" for name in PROGRAMS),
+        *(f"{name}={os.environ[name]}" for name in sorted(variables)),
     ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _processor() -> str:
+def _processor() -> list[str]:
     """The name of the processor and what it can do."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return f"{platform.machine()} {platform.processor()} {platform.platform()}"
-    return "\n".join(sorted({each for each in lines if each.startswith(("model name", "flags"))}))
+        return [f"{platform.machine()} {platform.processor()} {platform.platform()}"]
+    named = {each for each in lines if each.startswith("model name")}
+    able = {word for each in lines if each.startswith("flags") for word in each.split()[2:]}
+    return [*sorted(named), *(f"the processor's {word}" for word in sorted(able))]
+
+
+def changes(folder: Path, setting: list[str]) -> str:
+    """What the setting of the last stamp had and this one hasn't, and the other way round."""
+    try:
+        last = max(folder.glob("*.*.json"), key=lambda stamp: stamp.stat().st_mtime)
+        then = json.loads(last.read_text(encoding="utf-8"))["setting"]
+        gone, new = sorted({*then} - {*setting}), sorted({*setting} - {*then})
+    except (OSError, ValueError, KeyError, TypeError):  # none, or a damaged one
+        return ""
+    return "; ".join([*(f"no more {part}" for part in gone), *(f"now {part}" for part in new)])
 
 
 def store(
-    folder: Path, passed: Path, files: Iterable[Path], setting: str, since: float, lesson: str = ""
+    folder: Path,
+    passed: Path,
+    files: Iterable[Path],
+    setting: list[str],
+    since: float,
+    lesson: str = "",
 ) -> None:
     """Stamp what has passed, unless a file that it read was changed meanwhile."""
     files = {passed, *files, *(ROOT / name for name in ALWAYS)}
@@ -146,7 +167,7 @@ def store(
         (folder / _name(passed)).write_text(content, encoding="utf-8")
 
 
-def is_current(folder: Path, passed: Path, setting: str) -> bool:
+def is_current(folder: Path, passed: Path, setting: list[str]) -> bool:
     """Whether a page or file of tests has a stamp, and nothing that it read is other than then."""
     try:
         stamp = json.loads((folder / _name(passed)).read_text(encoding="utf-8"))
