@@ -270,9 +270,9 @@ plt.show()
 # \end{aligned}
 # $$ (eq-residual)
 #
-# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and a gradient can travel from the last block back to the first along [a path with nothing on it but additions](deeper/06_transformer.ipynb#deeper-warmup).
+# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and a gradient can travel from the last block back to the first along [a path of additions only](deeper/06_transformer.ipynb#deeper-warmup).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leads to the norm, B T D. Above it are q, k and v, B h T d_k; the weights, B h T T; the heads, B h T d_k; and their merger by W_o, B T D, from which an arrow leads back to a plus on the thick arrow. From the second, called FFN, an arrow leads to the norm, B T D. Above it are W_1 and the ReLU, B T F; and W_2, B T D, from which an arrow leads back to a plus."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each sublayer returns vectors of the stream's own shape, which can be added to it: an encoder block, read upwards. Our model has D = 48, h = 4 heads and hidden width F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leads to the norm, B T D. Above it are q, k and v, B h T d_k; the weights, B h T T; the heads, B h T d_k; and their merger by W_o, B T D, from which an arrow leads back to a plus on the thick arrow. From the second, called FFN, an arrow leads to the norm, B T D. Above it are W_1 and the ReLU, B T F; and W_2, B T D, from which an arrow leads back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
@@ -358,7 +358,7 @@ read = shift(target)  # BOS, then the target without its last word
 # That is Day 4's `shift`. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful.
 
 # %% [markdown]
-# **Enough for tonight?** This is a good place to stop: all the parts are built.
+# **Enough for tonight?** This is a good place to stop: you have both blocks.
 #
 # ### The whole model
 #
@@ -565,7 +565,7 @@ plt.show()
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* PyTorch's own Transformer lends its weights to yours and to the book's.
+# *1 minute.* All three Transformers, PyTorch's, the book's and yours, get the same weights.
 
 
 # %% tags=["evidence"]

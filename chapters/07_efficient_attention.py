@@ -163,7 +163,7 @@ plt.show()
 # ```{exercise} Key–value cache: one step
 # :label: exercise-cached-step
 #
-# *9 minutes.* Given the query, key and value of a new character, append the key and value to those held so far, and let the query attend to all of them, with scores scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, initially 0.
+# *9 minutes.* A new character brings a query, a key and a value. Append its key and value to the S held so far (0 at first). Then let its query attend to all of them, with scores scaled as always. Return the context, all keys and all values.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cached-step))
 # ```
 
@@ -294,9 +294,9 @@ observe(
 )
 
 # %% [markdown]
-# The waste here is memory: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: the sum can be accumulated as the scores pass by, one **tile** of them at a time
-# {cite}`milakov2018online`. For each query, keep the largest score so far, $m$; the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with each term multiplied by its value. (Subtracting the maximum keeps the exponentials from overflowing.) When a tile raises
-# the maximum to $m'$, the old sums are too large by a factor of $e^{m' - m}$:
+# The waste here is memory: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: its scores can be processed in groups, one **tile** after another
+# {cite}`milakov2018online`. Let $x_j$ be a query's score with key $j$, and $v_j$ the value. We keep the largest score so far, $m$, and two sums over the scores so far: $\ell$, the sum of $e^{x_j - m}$, and $a$, the sum of $e^{x_j - m} v_j$. (Subtracting $m$ keeps the exponentials from overflowing.) If a tile raises
+# the maximum to $m'$, the old sums are first multiplied by $e^{m - m'}$:
 #
 # $$
 # \begin{aligned}

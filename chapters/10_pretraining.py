@@ -147,7 +147,7 @@ plt.show()
 # ```{exercise} Mask words
 # :label: exercise-mask-words
 #
-# *9 minutes.* A word is asked for where `dice.hides` is below the share. It becomes `MASK` = 4 where `dice.how` is below 0.8, and the word in `dice.words` where `dice.how` is 0.9 or more; in between it stays. Words are the ids above 4. All other ids (padding, ends, unknown words) are never asked for. The target is the original word, or `IGNORE` = −100 where nothing is asked for. Return the model's input and the targets.
+# *9 minutes.* Words are the ids above 4; other ids (padding, ends, unknown words) are never asked for. A word is asked for where `dice.hides` is below `share`. What the model reads there depends on `dice.how`: below 0.8 it is `MASK` = 4, from 0.9 on it is the word in `dice.words`, and in between it is the original word. The target is the original word where one is asked for, and `IGNORE` = −100 elsewhere. Return the model's input and the targets.
 # ([Solution](solutions/10_pretraining.ipynb#solution-mask-words))
 # ```
 
@@ -243,7 +243,7 @@ plt.show()
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *4 minutes.* The model is Day 6's encoder and a head. The head is a dense layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with each word's row. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that was trained for all of them comes with the book.**
+# *4 minutes.* The model is Day 6's encoder with a prediction head: a dense layer, a norm, and the embedding table once more, which compares a vector with each word's row, as on Day 6. The optimiser, Muon, takes steps of about the same size in all directions of a weight matrix ([Day 9's race](deeper/09_gpt.ipynb#deeper-race) explains it). Training takes 1,500 steps and more than a minute. **Here you run the first tenth of it; a fully trained model comes with the book.**
 
 
 # %%
@@ -293,14 +293,14 @@ the = fmean(float(word == "the") for text in few.validation.texts for word in te
 
 # %% tags=["evidence"]
 observe(
-    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” would be correct for {the:.0%}. The stored reader finds {stored:.0%} of them.",
+    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” would be correct for {the:.0%}. The stored reader's first guess is correct for {stored:.0%} of them.",
     **found,
     the=the,
     holds=found["yours"] < 0.14 and found["stored"] > 2 * the and found["stored"] > 0.24,
 )
 
 # %% [markdown]
-# **From now on, the stored reader answers.** Our sentence is from a module that it hasn't read. We hide each word in turn. (`<name>` and `<number>` are Day 8's symbols, and *masked* is a word in these libraries, since arrays can be masked.)
+# **From now on we use the stored reader.** Our sentence comes from a module that it has never read. We hide its words one at a time, and ask for each. (`<name>` and `<number>` are Day 8's symbols for names and numbers. *masked* is an ordinary word in these libraries, where arrays can be masked.)
 
 # %% tags=["nbval-ignore-output"]
 said = list(mechanisms.SENTENCE)

@@ -115,14 +115,14 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* Leave the table of words aside. The bytes of the rest, added up over all tasks, are a product of four factors, and each factor can be made smaller by a method of its own.
+# *1 minute.* Set the table of words aside for now. How many bytes do all other weights take, in the copies for all tasks together? It is a product of four factors: the number of blocks, the weights in each block, the bits in each weight, and the number of copies.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of four factors can be made smaller by a method of its own: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, joined by arrows, are the methods: distillation; pruning and sharing; int8; LoRA."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of the four factors has a method that reduces it: today's steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, joined by arrows, are the methods: distillation; pruning and sharing; int8; LoRA."}}
 mechanisms.levers()
 plt.show()
 
 # %% [markdown]
-# So we want fewer blocks, fewer weights in a block, fewer bits in a weight, and fewer numbers in a copy. After each step we measure how much quality is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
+# We go through them from left to right. After each step we measure how much quality is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
 
 # %% [markdown]
 # ## Step by step
@@ -399,7 +399,7 @@ observe(
 # W' = W + \tfrac{\alpha}{r}\, B A
 # $$ (eq-lora)
 #
-# $A$ has $r$ rows, and $B$ has $r$ columns. Only $A$ and $B$ are trained. $B$ starts at 0, so at first the model is unchanged.
+# The **rank** $r$ is a small number: $A$ has $r$ rows, and $B$ has $r$ columns. The number $\alpha$ sets how much the change counts. Only $A$ and $B$ are trained. $B$ starts at 0, so before training, $W' = W$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, the product B A is merged into W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. The upper path goes through a large square, W, marked frozen. The lower one goes through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
 mechanisms.detour()
@@ -699,7 +699,7 @@ claim(
 )
 
 # %% [markdown]
-# **How small can we make it?** We can shrink it to a quarter of its size, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits per weight, it shrinks to about an eighth. With two, it falls apart.
+# **How small can we make it?** With half of the blocks, half of the heads and 8 bits per weight, the model shrinks to a quarter of its size, and our test hardly measures a loss. With 4 bits it shrinks to an eighth and loses little. With 2 bits it falls apart.
 
 # %% [markdown]
 # ## Exercises

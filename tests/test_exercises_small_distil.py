@@ -137,6 +137,14 @@ def test_a_sequential_layer_is_no_list_of_blocks():
     assert passed is False and "return its blocks in a list" in sentence
 
 
+def test_frozen_copies_are_no_student():
+    def frozen(blocks):
+        return [copy.deepcopy(block).requires_grad_(False) for block in blocks[::2]]
+
+    passed, sentence = check.exercises["every_second"].judge(frozen)
+    assert passed is False and "your blocks are frozen" in sentence
+
+
 def test_what_a_reader_wrote_makes_the_student(capsys):
     choose = check("every_second", by_a_loop)
     assert choose is by_a_loop

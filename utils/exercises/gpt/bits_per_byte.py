@@ -58,3 +58,8 @@ def upside_down():
 @exercise.mistake("that is the logarithm to base 10: a bit is a choice between two.")
 def base_10():
     return math.log10(32) / 2.5
+
+
+@exercise.mistake("that is a perplexity times bytes: take the logarithm first, then divide.")
+def perplexity_multiplied():
+    return 32 * 2.5

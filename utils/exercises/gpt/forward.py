@@ -202,3 +202,48 @@ def log_softmax(ids, table, blocks, norm):
 @exercise.mistake("a norm before the first block, too: only the last block is followed by one.")
 def norm_at_both_ends(ids, table, blocks, norm):
     return norm(through(norm(embedded(ids, table)), blocks)) @ table.T
+
+
+@exercise.mistake(
+    "a norm in front of each block: they have norms of their own, and only the last is followed by "
+    "one more."
+)
+def norm_before_each(ids, table, blocks, norm):
+    x = embedded(ids, table)
+    for block in blocks:
+        x = block(norm(x))
+    return x @ table.T
+
+
+@exercise.mistake(
+    "a norm in front of each block and one at the end: only the one at the end belongs here."
+)
+def norm_before_each_and_at_the_end(ids, table, blocks, norm):
+    x = embedded(ids, table)
+    for block in blocks:
+        x = block(norm(x))
+    return norm(x) @ table.T
+
+
+@exercise.mistake(
+    "x + block(norm(x)) happens inside a block, for each of its two layers: here it is x = "
+    "block(x)."
+)
+def pre_norm_around_blocks(ids, table, blocks, norm):
+    x = embedded(ids, table)
+    for block in blocks:
+        x = x + block(norm(x))
+    return norm(x) @ table.T
+
+
+@exercise.mistake("the norm comes after the output: it belongs between the blocks and the table.")
+def norm_of_logits(ids, table, blocks, norm):
+    return norm(through(embedded(ids, table), blocks) @ table.T)
+
+
+@exercise.mistake("the factor √D is applied again in front of each block: once, at the embedding.")
+def scaled_before_each(ids, table, blocks, norm):
+    x = embedded(ids, table)
+    for block in blocks:
+        x = block(math.sqrt(table.shape[1]) * x)
+    return norm(x) @ table.T

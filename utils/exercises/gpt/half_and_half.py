@@ -130,3 +130,32 @@ def inverse_with_a_minus(ours, theirs):
 @exercise.mistake("only the second probability is halved: a mean halves the whole sum.")
 def second_halved(ours, theirs):
     return -(torch.exp(-ours) + torch.exp(-theirs) / 2).log()
+
+
+@exercise.mistake("the worse model of each token is taken: average the two probabilities.")
+def worse_of_two(ours, theirs):
+    return torch.maximum(ours, theirs)
+
+
+@exercise.mistake(
+    "you take powers of 2 and a natural logarithm: both belong to the same base, and it is e."
+)
+def two_bases(ours, theirs):
+    return -((2**-ours + 2**-theirs) / 2).log()
+
+
+@exercise.mistake("you average surprises and take a logarithm of that: surprises are logarithms.")
+def logarithm_of_surprises(ours, theirs):
+    return -((ours + theirs) / 2).log()
+
+
+@exercise.mistake(
+    "a softmax makes probabilities of scores that compete: here each token's probability is known."
+)
+def softmax_of_surprises(ours, theirs):
+    return -(((-ours).softmax(0) + (-theirs).softmax(0)) / 2).log()
+
+
+@exercise.mistake("the logarithm is doubled: halve the sum of the probabilities, inside it.")
+def doubled(ours, theirs):
+    return -2 * (torch.exp(-ours) + torch.exp(-theirs)).log()

@@ -259,3 +259,50 @@ def divided_by_p(logits, tau, p):
 def softmax_of_what_is_left(logits, tau, p):
     likely = (logits / tau).softmax(0)
     return likely.masked_fill(cut_p(likely, p) == 0, -torch.inf).softmax(0)
+
+
+@exercise.mistake(
+    "you compare each probability with p: add them up, likeliest first, until the sum reaches p."
+)
+def each_at_least_p(logits, tau, p):
+    likely = (logits / tau).softmax(0)
+    return whole(likely * (likely >= p))
+
+
+@exercise.mistake("p is not a share of the tokens: it is what their probabilities add up to.")
+def share_of_tokens(logits, tau, p):
+    likely = (logits / tau).softmax(0)
+    best = likely.topk(max(1, int(p * len(likely)))).indices
+    return whole(torch.zeros_like(likely).index_put((best,), likely[best]))
+
+
+@exercise.mistake(
+    "you cut first, and then take a softmax of probabilities: the temperature divides the logits."
+)
+def temperature_of_what_is_left(logits, tau, p):
+    return (whole(cut_p(logits.softmax(0), p)) / tau).softmax(0)
+
+
+@exercise.mistake("you add up logits: add up probabilities, which come from the softmax.")
+def logits_added_up(logits, tau, p):
+    ranked, order = (logits / tau).sort(descending=True)
+    kept = ranked.cumsum(0) - ranked < p
+    kept[0] = True
+    likely = ranked.masked_fill(~kept, -torch.inf).softmax(0)
+    return torch.zeros_like(likely).index_put((order,), likely)
+
+
+@exercise.mistake(
+    "you cut off the least likely tokens until they add up to p: p is what should stay."
+)
+def rare_ones_to_p(logits, tau, p):
+    ranked, order = (logits / tau).softmax(0).sort()
+    ranked = ranked * ~(ranked.cumsum(0) < p)
+    return whole(torch.zeros_like(ranked).index_put((order,), ranked))
+
+
+@exercise.mistake(
+    "you end with a softmax in which each token that was cut off counts as e⁰: divide by the sum."
+)
+def softmax_for_the_sum(logits, tau, p):
+    return cut_p((logits / tau).softmax(0), p).softmax(0)

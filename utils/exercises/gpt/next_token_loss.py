@@ -249,3 +249,33 @@ def cut_anew(logits, ids):
     B, T, V = logits.shape
     nats = F.cross_entropy(logits[:, :-1].reshape(B, V, T - 1), ids[:, 1:], reduction="none")
     return nats[ids[:, 1:] != PAD].mean()
+
+
+@exercise.mistake(
+    "you cut logits and targets at the same end, the beginning, so nothing is shifted: each "
+    "position is asked for the token that it has just read."
+)
+def both_cut_at_the_beginning(logits, ids):
+    return nats_of(logits[:, 1:], ids[:, 1:])[ids[:, 1:] != PAD].mean()
+
+
+@exercise.mistake(
+    "that is the logarithm of the mean probability: the loss is the mean of the logarithms."
+)
+def logarithm_of_the_mean(logits, ids):
+    n, real = asked(logits, ids)
+    return -(-n[real]).exp().mean().log()
+
+
+@exercise.mistake(
+    "you set the logits at padding to 0, which is a loss of ln V there: leave these losses out."
+)
+def padded_logits_at_zero(logits, ids):
+    real = ids[:, 1:] != PAD
+    return nats_of(logits[:, :-1] * real[:, :, None], ids[:, 1:]).mean()
+
+
+@exercise.mistake("a text with padding is left out altogether: its real tokens are targets, too.")
+def padded_texts_left_out(logits, ids):
+    n, real = asked(logits, ids)
+    return n[real.all(1)].mean()

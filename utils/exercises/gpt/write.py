@@ -287,3 +287,18 @@ def stale(begin, prompt, n, choose):
     for _ in range(n):
         text.append(choose(logits))
     return text
+
+
+@exercise.mistake("your positions begin with 1: the prompt's first token stands at 0.")
+def positions_from_1(begin, prompt, n, choose):
+    return going_on(begin, prompt, n, choose, start=lambda at, T, i: at + 1)
+
+
+@exercise.mistake("positions count the new tokens, from 1 on: the prompt's tokens count as well.")
+def new_tokens_counted_from_1(begin, prompt, n, choose):
+    return going_on(begin, prompt, n, choose, start=lambda at, T, i: i)
+
+
+@exercise.mistake("two tokens are fed each time, and the cache holds the first of them already.")
+def last_two_fed(begin, prompt, n, choose):
+    return going_on(begin, prompt, n, choose, fed=lambda text: text[-2:])

@@ -188,3 +188,48 @@ def each_word(a, b, real):
 )
 def ones_at_padding(x, y, real):
     return (1 - cosines(x, y) * real).sum() / real.sum()
+
+
+@exercise.mistake("your mask is upside down: `real` is True where there is a word.")
+def padding_alone(x, y, real):
+    return (1 - cosines(x, y))[~real].mean()
+
+
+@exercise.mistake("the cosine runs along the positions: vectors lie along the last dimension.")
+def along_dimension_0(x, y, real):
+    return (1 - cosines(x[real], y[real], dim=0)).mean()
+
+
+@exercise.mistake("`norm()` without `dim` is the length of all the vectors together.")
+def length_of_all(x, y, real):
+    return (1 - (x * y).sum(-1) / (x.norm() * y.norm()))[real].mean()
+
+
+@exercise.mistake("a dot product is the sum of the products, not their mean.")
+def mean_of_products(x, y, real):
+    return (1 - (x * y).mean(-1) / (x.norm(dim=-1) * y.norm(dim=-1)))[real].mean()
+
+
+@exercise.mistake("the sign is reversed: that is the cosine minus 1, and 0 is its largest value.")
+def sign(x, y, real):
+    return (cosines(x, y) - 1)[real].mean()
+
+
+@exercise.mistake("you add the cosine to 1: that is largest where the two agree.")
+def cosine_added(x, y, real):
+    return (1 + cosines(x, y))[real].mean()
+
+
+@exercise.mistake("you divide by the square of one length: divide by the lengths of *both*.")
+def one_length_twice(x, y, real):
+    return (1 - (x * y).sum(-1) / x.square().sum(-1))[real].mean()
+
+
+@exercise.mistake("that is the squared distance of the two directions, twice the loss.")
+def distance_of_directions(x, y, real):
+    return 2 * cosine_loss(x, y, real)
+
+
+@exercise.mistake("you compare the mean vectors of the batch: compare position by position.")
+def of_the_batchs_mean_vectors(x, y, real):
+    return 1 - cosines(x[real].mean(0), y[real].mean(0))

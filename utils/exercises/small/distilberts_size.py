@@ -110,3 +110,8 @@ def bias_of_the_head():
 @exercise.mistake("that is the figure of the paper, rounded: count to the last parameter.")
 def as_in_the_paper():
     return 66_000_000
+
+
+@exercise.mistake("that is rounded: count to the last parameter.")
+def rounded():
+    return 66_400_000

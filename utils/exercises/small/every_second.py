@@ -49,6 +49,8 @@ def of_matrices(answer: Callable) -> Callable:
             return chosen
         if not all(isinstance(block, Block) for block in chosen):
             raise TypeError("what is returned holds other things than blocks.")
+        if not all(block.W.requires_grad for block in chosen):
+            raise ValueError("your blocks are frozen: a student learns, so they need gradients.")
         with torch.no_grad():
             for block in given:
                 block.W += 1
@@ -156,3 +158,8 @@ def begun_anew(blocks):
     for block in new:
         block.reset_parameters()
     return new
+
+
+@exercise.mistake("you begin with the last block and go backwards: begin with the first.")
+def backwards(blocks):
+    return copies(blocks, [*range(len(blocks) - 1, -1, -2)])

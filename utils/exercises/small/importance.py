@@ -161,3 +161,32 @@ def root_mean_square(c, g):
 @exercise.mistake("a slope is the sum over columns, not their mean.")
 def mean_over_columns(c, g):
     return slopes(c, g).abs().mean(0) / c.shape[3]
+
+
+@exercise.mistake(
+    "you take absolute values too early, and means for sums: a gate's slope is the sum over its "
+    "head's numbers."
+)
+def mean_size_of_each_number(contexts, gradients):
+    return (contexts * gradients).abs().mean(dim=(0, 2, 3))
+
+
+@exercise.mistake(
+    "that is the size of the gradient: a gate multiplies the context, so its slope contains both."
+)
+def size_of_gradients(contexts, gradients):
+    return gradients.abs().sum(dim=(2, 3)).mean(dim=0)
+
+
+@exercise.mistake(
+    "you have a gate for each position, and their mean: a head has one gate for all positions."
+)
+def mean_gate_of_positions(contexts, gradients):
+    return (contexts * gradients).sum(dim=3).abs().mean(dim=(0, 2))
+
+
+@exercise.mistake(
+    "you average contexts and gradients over texts before multiplying: each text has its own slope."
+)
+def product_of_means(contexts, gradients):
+    return slopes(contexts.mean(0, keepdim=True), gradients.mean(0, keepdim=True)).abs()[0]

@@ -208,3 +208,77 @@ def largest_set_to_1(W):
 def sign_dropped_last(W):
     scale = W.amax(dim=1, keepdim=True).abs() / 127
     return rounded(W, torch.where(scale > 0, scale, 1.0))
+
+
+@exercise.mistake("you multiply by the scale: weights are scale *times* whole number, so divide.")
+def multiplied(W):
+    scale = least_scale(W)
+    return (W * scale).round().to(torch.int8), scale
+
+
+@exercise.mistake(
+    "your scale is the row's largest number, so only -1, 0 and 1 are left: 127 steps lead up to it."
+)
+def largest_as_the_scale(W):
+    return rounded(W, least_scale(W, 1.0))
+
+
+@exercise.mistake("you round the weights themselves: divide them by their scale first.")
+def not_divided_at_all(W):
+    return W.round().to(torch.int8), least_scale(W)
+
+
+@exercise.mistake("you round up: all numbers move to the right by half a step on average.")
+def rounded_up(W):
+    scale = least_scale(W)
+    return (W / scale).ceil().to(torch.int8), scale
+
+
+@exercise.mistake("your scale is the length of the row: take its largest absolute value.")
+def length_of_the_row(W):
+    scale = W.norm(dim=1, keepdim=True) / 127
+    return rounded(W, torch.where(scale > 0, scale, 1.0))
+
+
+@exercise.mistake(
+    "(max - min) / 254 fits only a row whose two ends are equally far from 0: take the largest "
+    "absolute value."
+)
+def half_of_the_range(W):
+    scale = (W.amax(dim=1, keepdim=True) - W.amin(dim=1, keepdim=True)) / 254
+    return rounded(W, torch.where(scale > 0, scale, 1.0))
+
+
+@exercise.mistake(
+    "the largest number may be negative: compare absolute values, and nothing has to be clamped."
+)
+def signs_kept_and_clamped(W):
+    scale = W.amax(dim=1, keepdim=True) / 127
+    scale = torch.where(scale > 0, scale, 1.0)
+    return (W / scale).round().clamp(-127, 127).to(torch.int8), scale
+
+
+@exercise.mistake("the signs are lost: only the scale is made from absolute values.")
+def signs_lost(W):
+    q, scale = int8_rows(W)
+    return q.abs(), scale
+
+
+@exercise.mistake("`uint8` has no negative numbers: they come out as 256 minus their size.")
+def unsigned(W):
+    q, scale = int8_rows(W)
+    return q.to(torch.uint8), scale
+
+
+@exercise.mistake(
+    "no scale of yours is below 1: that suits a row of zeros, but small weights vanish with it."
+)
+def at_least_1(W):
+    return rounded(W, (W.abs().amax(dim=1, keepdim=True) / 127).clamp(min=1.0))
+
+
+@exercise.mistake(
+    "a small number is added to each scale: then they aren't exact, and that of zeros should be 1."
+)
+def small_number_added(W):
+    return rounded(W, W.abs().amax(dim=1, keepdim=True) / 127 + 1e-8)

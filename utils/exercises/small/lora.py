@@ -184,3 +184,30 @@ def outputs_without_the_weight(x, W, A, B, alpha):
 @exercise.mistake("the change is in the merged weight, but not in the outputs.")
 def outputs_without_the_change(x, W, A, B, alpha):
     return x @ W.T, lora(x, W, A, B, alpha)[1]
+
+
+@exercise.mistake("the merged weight contains W twice.")
+def weight_twice(x, W, A, B, alpha):
+    y, merged = lora(x, W, A, B, alpha)
+    return y, merged + W
+
+
+@exercise.mistake("the merged weight subtracts the change, and the outputs add it.")
+def merged_with_a_minus(x, W, A, B, alpha):
+    y, merged = lora(x, W, A, B, alpha)
+    return y, 2 * W - merged
+
+
+@exercise.mistake("α is in the outputs, but not in the merged weight, so the two disagree.")
+def merged_without_alpha(x, W, A, B, alpha):
+    return lora(x, W, A, B, alpha)[0], W + B @ A / len(A)
+
+
+@exercise.mistake("in the merged weight, α is not divided by r, so it disagrees with the outputs.")
+def merged_not_divided(x, W, A, B, alpha):
+    return lora(x, W, A, B, alpha)[0], W + alpha * B @ A
+
+
+@exercise.mistake("in the outputs, α is not divided by r, so they disagree with the merged weight.")
+def outputs_not_divided(x, W, A, B, alpha):
+    return scaled_by(alpha, x, W, A, B)[0], lora(x, W, A, B, alpha)[1]

@@ -249,3 +249,48 @@ def squared_chances(z, v, tau):
 def weighted_with_logarithms(z, v, tau):
     log_p, log_q = both(z, v, tau)
     return tau**2 * (log_p * (log_p - log_q)).sum(1).mean()
+
+
+@exercise.mistake("you subtract probabilities: a divergence compares their logarithms.")
+def logarithms_forgotten(z, v, tau):
+    p, q = (x.exp() for x in both(z, v, tau))
+    return tau**2 * (p * (p - q)).sum(1).mean()
+
+
+@exercise.mistake("you divide log p by log q: the logarithm of p / q is their difference.")
+def ratio_of_logarithms(z, v, tau):
+    log_p, log_q = both(z, v, tau)
+    return tau**2 * (log_p.exp() * (log_p / log_q)).sum(1).mean()
+
+
+@exercise.mistake(
+    "the weights p are missing: a word counts as much as the teacher finds it likely."
+)
+def no_weights(z, v, tau):
+    log_p, log_q = both(z, v, tau)
+    return tau**2 * (log_p - log_q).sum(1).mean()
+
+
+@exercise.mistake("the weights are the student's probabilities: they should be the teacher's.")
+def weighted_by_the_student(z, v, tau):
+    log_p, log_q = both(z, v, tau)
+    return tau**2 * (log_q.exp() * (log_p - log_q)).sum(1).mean()
+
+
+@exercise.mistake("brackets are missing: p weights the whole difference of the logarithms.")
+def no_brackets(z, v, tau):
+    log_p, log_q = both(z, v, tau)
+    return tau**2 * (log_p.exp() * log_p - log_q).sum(1).mean()
+
+
+@exercise.mistake("you divide the logits by τ²: divide them by τ, and multiply the mean by τ².")
+def logits_over_the_square(z, v, tau):
+    return tau**2 * divergences(*both(z, v, tau**2)).mean()
+
+
+@exercise.mistake(
+    "that is the cross-entropy, and only the teacher has the temperature: a student with the "
+    "teacher's logits should reach 0."
+)
+def cross_entropy_student_cold(z, v, tau):
+    return tau**2 * F.cross_entropy(z, (v / tau).softmax(1))
