@@ -84,7 +84,7 @@ def int8_rows(W):
     return (W / scale).round().to(torch.int8), scale
 
 
-int8_rows = check("int8_rows", int8_rows)
+check("int8_rows", int8_rows)
 
 # %%
 W = torch.randn(3, 50) * torch.tensor([[0.01], [1.0], [100.0]])
@@ -104,7 +104,7 @@ def lora_layer(x, W, A, B, alpha):
     return x @ W.T + scale * (x @ A.T) @ B.T, W + scale * B @ A
 
 
-lora_layer = check("lora", lora_layer)
+check("lora", lora_layer)
 
 # %% [markdown]
 # (solution-distilberts-size)=
