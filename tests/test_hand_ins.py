@@ -53,7 +53,8 @@ def hostile(precious: Path) -> str:
         answer("give_order", "bytearray(1 << 31)"),
         answer("unit_variance", f"open({file!r}, 'a').write('more')"),
         answer("cut_edge", "import os\nos.kill(os.getppid(), 0)"),
-        COUNT,
+        "import ctypes.util\n"  # asks for a library, as PyTorch for GPUs does
+        + COUNT.replace("9408", "ctypes.util.find_library('dl') or 9408"),
     )
 
 

@@ -3,3 +3,7 @@
 NAME = "from-convolution-to-attention"
 KINDS = ("pdf", "epub", "zip")
 OWN = "offline-"  # how a file begins that is made in the folder of the built book
+
+
+class NoBrowserError(Exception):
+    """There is no Chromium to print with; the message says what to do."""

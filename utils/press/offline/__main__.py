@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from utils import ROOT
-from utils.press.offline import KINDS, NAME, OWN
+from utils.press.offline import KINDS, NAME, OWN, NoBrowserError
 
 BUILD = ROOT / "_build"
 
@@ -29,8 +29,10 @@ def main(kinds: list[str]) -> None:
     if set(kinds) - {"zip"}:
         try:
             for_readers(book, kinds)
-        except (FileNotFoundError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
             sys.exit(f"{error}\n`make {' '.join(kinds)}` needs the packages of `make test`.")
+        except NoBrowserError as error:
+            sys.exit(str(error))
     for kind in kinds:
         made = BUILD / f"{NAME}.{kind}"
         print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1e6:.0f} MB")

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from utils.press.offline import OWN
-from utils.press.offline.harvest import FONT, HERE, MATHML, XHTML, Page, headings, settings
+from utils.press.offline.harvest import FONT, HERE, MATHML, XHTML, Page, headings, new_tab, settings
 
 CONTAINER = """<?xml version="1.0" encoding="utf-8"?>
 <container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
@@ -90,7 +90,7 @@ def write_epub(book: Path, pages: list[Page], browser: Browser, into: Path) -> N
             image.set("src", picture_name(image.get("src")))
         if articles[page.name].find(f".//{MATHML}math") is not None:
             maths.add(page.name)
-    tab = browser.new_page(device_scale_factor=2)
+    tab = new_tab(browser, device_scale_factor=2)
     for source in pictures:
         files[picture_name(source)] = picture(tab, book, source)
     files["cover.png"] = cover(tab, book, pages[0])

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 from lxml import etree
 from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page as Tab
 
 from utils import ROOT
-from utils.press.offline import OWN
+from utils.press.offline import OWN, NoBrowserError
 
 HERE = Path(__file__).parent
 NOT_TAKEN = "reference/"  # its entries are the docstrings: for a screen, beside the code
@@ -32,6 +33,7 @@ CHINESE = f"""@font-face {{
 }}
 .bd-article :is(dt, figcaption) {{ font-family: var(--pst-font-family-base) !important; }}
 """  # which other machines may lack
+PATIENCE = 600_000  # milliseconds: the whole book is one page of many megabytes
 XHTML = "{http://www.w3.org/1999/xhtml}"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -87,19 +89,26 @@ def headings(page: Page) -> list[tuple[str, str]]:
 def chromium() -> Iterator[Browser]:
     """The system's Chromium, or Playwright's own.
 
-    Raises: FileNotFoundError if there is neither.
+    Raises: NoBrowserError if there is neither.
     """
     with sync_playwright() as playwright:
         names = ("chromium", "chromium-browser", "google-chrome")
         found = next(filter(None, map(which, names)), playwright.chromium.executable_path)
         if not Path(found).exists():
-            raise FileNotFoundError(
+            raise NoBrowserError(
                 "There is no Chromium here: install it, or run `python -m playwright install "
                 "chromium`."
             )
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield browser
         browser.close()
+
+
+def new_tab(browser: Browser, **how: Any) -> Tab:
+    """A tab that waits for pages as long as a busy machine needs; `how` as `new_page` has it."""
+    tab = browser.new_page(**how)
+    tab.set_default_timeout(PATIENCE)
+    return tab
 
 
 def listed(contents: Path = ROOT / "_toc.yml") -> list[tuple[str, int, str]]:
@@ -116,8 +125,11 @@ def listed(contents: Path = ROOT / "_toc.yml") -> list[tuple[str, int, str]]:
 
 def harvest(book: Path, pages: list[tuple[str, int, str]], browser: Browser) -> list[Page]:
     """Take along the pages of a built book; their stills are written into its folder."""
-    tab = browser.new_page(
-        viewport={"width": 760, "height": 1000}, device_scale_factor=2, reduced_motion="reduce"
+    tab = new_tab(
+        browser,
+        viewport={"width": 760, "height": 1000},
+        device_scale_factor=2,
+        reduced_motion="reduce",
     )
     tab.add_init_script(KEEP_STILLS)
     taken = []

@@ -19,6 +19,7 @@ from utils.press.offline.harvest import (
     XHTML,
     Page,
     headings,
+    new_tab,
     settings,
     words,
 )
@@ -42,7 +43,7 @@ def print_book(book: Path, pages: list[Page], browser: Browser, into: Path) -> N
     """Print the harvested pages of a built book; a second print has the contents' page numbers."""
     articles = [article(page, {page.name for page in pages}) for page in pages]
     file = book / f"{OWN}paper.xhtml"
-    tab = browser.new_page()
+    tab = new_tab(browser)
     numbers: dict[str, int] = {}
     for _ in range(2):
         file.write_text(document(pages, articles, numbers), encoding="utf-8")
