@@ -91,7 +91,7 @@ mechanisms.loop()
 plt.show()
 
 # %% [markdown]
-# Training is a walk downhill in thick fog: you only feel the slope underfoot.
+# Training is a walk downhill in thick fog: you feel only the slope underfoot.
 #
 # ## Step by step
 #
@@ -162,7 +162,7 @@ check.show_reference("gradient_step")
 
 # %% tags=["view"]
 guess(
-    "After a single step, what share of unseen digits does the model read?",
+    "After a single step, what share of unseen digits does the model read correctly?",
     ["about 10%", "about 30%", "over 80%"],
     right="over 80%",
     because="Each class's weights are now the average of its digits minus the average of all digits, times about 0.1: a good start.",
@@ -351,7 +351,7 @@ plt.show()
 
 # %% [markdown]
 # A model can't be judged on its **training set**: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all the digits in it correctly, and perhaps no others (**overfitting**).
-# We choose the learning rate, and everything else, on the **validation set**. Choosing wears it out, so we ask the **test set**, once, at the end.
+# We choose the learning rate, and everything else, on the **validation set**. Every choice that we base on it makes its verdict less trustworthy, so we use the **test set** once, at the end.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}

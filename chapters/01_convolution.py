@@ -81,7 +81,7 @@ observe(
 
 # %% [markdown]
 # It never learned what a 3 looks like. It learned which of 64 numbers are large when there is a 3 *in the middle*. And it is wasteful: every layer of
-# this kind has a weight for each pair of input and output.
+# this kind has a weight for each pair of an input and an output.
 
 # %% tags=["view"]
 pixels = 224 * 224
@@ -465,8 +465,8 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# There is another cure for moved digits: train on them. A digit that is moved, turned or slanted a little is still the same digit. Training on such variants is **augmentation**, here by
-# **jitter**: every epoch draws new small changes.
+# There is another cure for moved digits: train on them. A digit that is moved, turned or slanted a little is still the same digit. Training on such variants is **augmentation**. Ours is
+# **jitter**: in every epoch, each digit is changed a little in a new way.
 
 # %% mystnb={"figure": {"caption": "Still the same digit: our 3, and seven variants drawn by augmentation.", "name": "fig-jitter"}, "image": {"alt": "Eight pictures of the same handwritten 3, each moved, turned or slanted a little differently."}}
 three = data.train.images[999:1000]  # yesterday's
@@ -685,7 +685,7 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if it spans the picture, roughly: {whole:.0%} of moved digits and {still:.0%} of unmoved are read. Small windows manage {small:.0%}; no pooling manages {none:.0%}.",
+    "Yes, if pooling spans the picture: networks then read {whole:.0%} of moved digits and {still:.0%} of unmoved ones. Small windows manage {small:.0%}; no pooling, {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
     still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
     holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still < whole + 0.12,

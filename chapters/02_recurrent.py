@@ -21,7 +21,7 @@
 # - judge a language model by its perplexity.
 #
 # The lesson builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 55 minutes to read and 33 to write the four
-# functions at its heart. The page trains what you wrote, and at the end your network guesses the language of any word.
+# functions at its heart. The page trains the network you wrote, and at the end it guesses the language of any word.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -203,7 +203,7 @@ for name, order in {"kuu": [0, 1, 2], "uku": [1, 0, 2]}.items():
 #
 # *3 minutes.* A letter is a number in a vocabulary, not a vector. So each letter gets a row in a table, an **embedding**, which is learned like all other weights.
 #
-# Words differ in length, but a batch is a rectangle, so short words are filled up with **padding**. No state depends on what comes later, so padding at the end does no harm if we take the state after the word's
+# Words differ in length, but a batch is a rectangle, so short words get **padding**: extra symbols that fill the rest of the row. No state depends on what comes later, so padding at the end does no harm if we take the state after the word's
 # *last letter*.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A word's state is taken after its last letter (framed), not after the padding (hatched).", "name": "fig-padding"}, "image": {"alt": "Three rows of nine cells: perjantai fills its row, mai and mittwoch are followed by hatched cells. The last letter of each word is framed. On the right are the lengths 9, 3 and 8."}}
@@ -532,7 +532,7 @@ reading(network, LETTERS.symbols, NAMES, word="perjantai")
 # \end{aligned}
 # $$ (eq-jacobians)
 #
-# The norm $\lVert W_h \rVert$ is the largest factor by which $W_h$ can stretch a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, as in a game of whispers:
+# The norm $\lVert W_h \rVert$ is the largest factor by which $W_h$ can stretch a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, like a message in a game of telephone:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Factors just below or above 1 soon lead far away from it: a message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Multiplied by 0.8, they fall from 1 to 0.17; multiplied by 1, they stay at 1; multiplied by 1.25, they rise from 1 to 5.96."}}
 mechanisms.passed_on((0.8, 1.0, 1.25))

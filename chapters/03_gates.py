@@ -20,7 +20,7 @@
 # - count a layer's weights, and work out how much one state can hold.
 #
 # The lesson builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, and perplexity. It takes 55 minutes to read and 32 to write
-# the four functions at its heart. The page trains what you wrote, and at the end your LSTM continues your sentence.
+# the four functions at its heart. The page trains the LSTM you wrote, and at the end it continues your sentence.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -120,8 +120,8 @@ mechanisms.road()
 plt.show()
 
 # %% [markdown]
-# The road has one lane per unit, and a gate is a number between 0 and 1 for each lane, computed from the current input and the previous output with weights that the
-# network learns. This is **long short-term memory**, the
+# The road has one lane per unit. A gate has one number between 0 and 1 for each lane, computed from the current input and the previous output with learned weights.
+# This is **long short-term memory**, the
 # LSTM {cite}`hochreiter1997long`, with the forget gate that it was given three years later {cite}`gers2000learning`. The road is called the **cell state** $c_t$, and the part of it that the output gate lets out is the state $h_t$ that you
 # know.
 #

@@ -157,7 +157,7 @@ plt.show()
 
 # %% [markdown]
 # A Python dictionary returns the value whose key equals the query, or nothing. Attention is a **soft dictionary**: every key matches a little, so it returns a mixture of
-# all values. In its two limiting cases, one score is far above the rest, or all are equal.
+# all values. It has two limiting cases: one score is far above the rest, or all scores are equal.
 
 # %% tags=["view"]
 guess(
@@ -575,7 +575,7 @@ def looks(model, source, written):
     return model.decode(shift(torch.tensor([written])), s, h, real)[2][0]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it has never seen. Circles mark the true links, which it was never told.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it has never seen. Circles mark the true links, which it was never shown.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
 wanted = "我 爱 深度 学习"
 source = [*task.english.encode(ASKED.split()), EOS]
 weights = looks(translator, source, [*task.target([wanted])[0], EOS])
@@ -750,7 +750,7 @@ claim(
     guessed=by_diagonal,
     holds=lambda best, worst, guessed: 0.02 < best < 0.2 and best < worst < guessed / 3,
     experiment="translation",
-    scale="24,000 sentences of 3 to 25 words, a grammar of ours, four scores, three seeds",
+    scale="24,000 sentences of 3 to 25 words from our own grammar, four scores, three seeds",
 )
 
 # %% [markdown]

@@ -142,7 +142,7 @@ y = weights @ x  # mix
 print("weights", [[round(a, 2) for a in row] for row in weights.tolist()])
 
 # %% [markdown]
-# These are the three moves of attention. **Compare**: a dot product scores each word against every word. **Choose**: a softmax turns a word's scores into positive weights
+# These are the three steps of attention. **Compare**: a dot product scores each word against every word. **Choose**: a softmax turns a word's scores into positive weights
 # that sum to 1. **Mix**: the weights average the words.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* attends mostly to itself.", "name": "fig-weightless"}, "image": {"alt": "On the left is the vector of cat, 1 and 0. Above the next cells are the vectors of cat, sat and there as columns, and where they cross are the three scores, 1, 0 and 0.5. An arrow, softmax, leads to the weights, 0.51, 0.19 and 0.31, in grey. Above the last cells are the three words as rows, and below them is their mixture, 0.66 and 0.34."}}
@@ -213,7 +213,7 @@ guess(
 )
 
 # %% [markdown]
-# The moves stay the same. With all queries, keys and values as rows of matrices, they fit on one line {cite}`vaswani2017attention`:
+# The steps stay the same. With all queries, keys and values as rows of matrices, all three steps fit on one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
@@ -317,7 +317,7 @@ plt.show()
 
 # %% [markdown]
 # At a width of 64, as in the Transformer paper, most of the gradient survives without the scale, and [the query's gradient](deeper/05_self_attention.ipynb#deeper-query) is
-# even larger.
+# even larger than with the scale.
 #
 # ### Masks: what may be seen
 #
@@ -570,8 +570,8 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The plainest way adds to each word the row of its
-# position in a learned table.
+# To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The simplest method is a
+# learned table with one row for each position: to the vector of each word, we add the row of its position.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With the row of its position added, *dog* at position 0 and *dog* at position 2 are different vectors.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns show, from top to bottom, the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
 places = torch.tensor([[0.0, 0.5], [0.5, 0.5], [0.5, 0.0]])  # a row for each position
@@ -771,10 +771,10 @@ guess(
     "Which link is missed most when it is taken away?",
     ["to the antecedent", "to the adjective", "both about as much"],
     right="to the antecedent",
-    because=f"Without it, {lost['antecedent']:.0f} fewer of 100 pronouns are correct; without the link to the adjective, {lost['adjective']:.0f} fewer are.",
+    because=f"Without it, the reader gets {lost['antecedent']:.0f} more of every 100 pronouns wrong; without the link to the adjective, {lost['adjective']:.0f} more.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: the mean weight that a pronoun gives four kinds of words. Right: how many fewer of 100 pronouns are correct without the link to that kind. Means of five stored readers, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: the mean weight that a pronoun gives four kinds of words. Right: how many more of every 100 pronouns a reader gets wrong without the link to that kind. Means of five stored readers, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars(on, "mean weight", ax=axes[0])
 bars(missed, "points lost without it", ax=axes[1])
@@ -915,7 +915,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "att-7",
-    "Yes: the antecedent gets {noun:.2f} of the weight, and another noun {other:.2f}; without the link to the antecedent, {lost:.0f} fewer of 100 answers are correct.",
+    "Yes: the antecedent gets {noun:.2f} of the weight, and another noun {other:.2f}; without the link to the antecedent, {lost:.0f} more of 100 answers are wrong.",
     **{"noun": sum(on["antecedent"]) / 5, "other": sum(on["other noun"]) / 5},
     lost=sum(missed["antecedent"]) / 5,
     holds=lambda noun, other, lost: noun > 2 * other and lost > 50,

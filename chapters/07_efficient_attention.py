@@ -393,7 +393,7 @@ plt.show()
 # %% [markdown]
 # **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory. The library's fused attention, which our layers have used since Day 5, works in the same way.
 #
-# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, and tiles save memory. The last method, in the remaining 35 minutes or so, does change them.
+# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, and tiles save memory. The last method does change them; it takes the remaining 35 minutes or so.
 #
 # ### A sliding window: fewer pairs, other answers
 #

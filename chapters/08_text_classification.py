@@ -177,7 +177,7 @@ mechanisms.cuts(example, rows, unknown={"unfunny"})
 plt.show()
 
 # %% [markdown]
-# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: 256 different ones are enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
+# **Subwords** are the compromise: frequent words stay whole, and rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: 256 different ones are enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four merges turn three words' letters into longer and longer pieces, the newest in strong colour. No merge crosses from one word to the next.", "name": "fig-merging"}, "image": {"alt": "Five rows of cells over the letters of three words, the, other and mother, with gaps between the words. The first row has 14 single letters. Below it, h and e become he, three times; t and he become the; o and the become othe; othe and r become other. In the last row are four pieces: the, other, m, other."}}
 three = [list(word.encode()) for word in ("the", "other", "mother")]
@@ -338,14 +338,14 @@ ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four words to get from *not* to *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away.
+# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", only a window of at least four words holds both *not* and *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away.
 
 # %% [markdown]
 # **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. The rest of the day reads with attention.
 #
 # ### Padding: many texts in a batch
 #
-# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. Less of it is needed if texts of similar length share a batch.
+# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are padded to the length of the longest. Less padding is needed if texts of similar length share a batch.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. Each row is a text, and each cell is a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns, each with four batches of two rows of cells. On the left, the texts are in their original order, and 20 of 76 positions are hatched; on the right, they are sorted by length, and 6 of 62 are hatched."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
@@ -592,7 +592,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 6,000 texts the Transformer classifies {reader_reviews:.1%} of the reviews correctly, and the bag classifies {bag_reviews:.1%}. On the libraries' sentences the bag is ahead: it gets {bag_libraries:.1%} of them right, and the Transformer gets {reader_libraries:.1%}.",
+    "With 6,000 texts the Transformer classifies {reader_reviews:.1%} of the reviews correctly, and the bag classifies {bag_reviews:.1%}. On the libraries' sentences the bag is ahead: it classifies {bag_libraries:.1%} of them correctly, and the Transformer classifies {reader_libraries:.1%}.",
     **ends,
     holds=ends["reader_reviews"] > 0.95 > 0.75 > ends["bag_reviews"]
     and ends["reader_libraries"] < ends["bag_libraries"]
@@ -616,7 +616,7 @@ for name, model, of in (("reviews", reader, task), ("libraries", reader_5, task_
 
 # %% tags=["evidence"]
 observe(
-    "On the libraries' sentences, shuffling hardly matters: {libraries:.0%} are still recognised when shuffled; in order, {before:.0%} are. But only {reviews:.0%} of the shuffled reviews are classified correctly; of the reviews in order, {of_reviews:.0%} are.",
+    "On the libraries' sentences, shuffling hardly matters: the Transformer still recognises {libraries:.0%} of them, and {before:.0%} in their original order. But when the reviews are shuffled, the Transformer classifies only {reviews:.0%} of them correctly; in their original order, it classifies {of_reviews:.0%}.",
     **still,
     before=right_5["reader"],
     of_reviews=of_reader["all"],
@@ -693,7 +693,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can test this method and two others. One is the **gradient** with respect to a word's vector, times the vector: it uses the slope to estimate how much the answer would change {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can test this method and two others. One is the **gradient** with respect to a word's vector, times the vector: it uses the slope to estimate how much the answer would change without the word {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
 
 # %% tags=["view"]
 pair = [
@@ -746,7 +746,7 @@ bars({way: [100 * one for one in found] for way, found in named.items()}, "found
 plt.show()
 
 # %% [markdown]
-# Leaving words out does best. But the deciding words were themselves defined by leaving words out, so this exam suits that method. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector: [in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, the gradient works.
+# Leaving words out does best. But the deciding words were themselves defined by leaving words out, so the test favours that method. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads. One reason may be that each block reads its input through a norm, which discards the length of every vector: an LSTM has no norms, and [there the gradient works](deeper/08_text_classification.ipynb#deeper-decided).
 
 
 # %% [markdown]

@@ -362,7 +362,7 @@ print("the logits agree with the book's model and with PyTorch's blocks to ten d
 # \text{bits per byte} = \frac{\text{nats per token}}{\ln 2} \cdot \frac{\text{tokens}}{\text{bytes}} .
 # $$ (eq-bits-per-byte)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, two byte pairs: fit takes 6 bits and ted takes 1, which makes 7 bits in all, 3.50 per symbol and 1.17 per byte. Below, six letters: f, i, t, t, e and d take 3, 2, 1, 0.5, 0.25 and 0.25 bits, which makes 7 bits in all, 1.17 per symbol and 1.17 per byte."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol, two models seem to differ; per byte, they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, two byte pairs: fit takes 6 bits and ted takes 1, which makes 7 bits in all, 3.50 per symbol and 1.17 per byte. Below, six letters: f, i, t, t, e and d take 3, 2, 1, 0.5, 0.25 and 0.25 bits, which makes 7 bits in all, 1.17 per symbol and 1.17 per byte."}}
 letters = [3.0, 2.0, 1.0, 0.5, 0.25, 0.25]
 mechanisms.per_byte([("byte pairs", ["fit", "ted"], [6.0, 1.0]), ("letters", "fitted", letters)])
 plt.show()
@@ -462,7 +462,7 @@ observe(
 )
 
 # %% [markdown]
-# Neither model was changed, yet the mixture beats both. Where one model gives a token almost no probability, the mixture still has half of the other's. So on no token is its loss more than $\ln 2$ above the better model's. ([Mixtures with the other networks](deeper/09_gpt.ipynb#deeper-table) beat the table, too.)
+# Neither model was changed, yet the mixture beats both. Where one model gives a token almost no probability, the mixture still has half of the other's. So on every token, its loss is at most $\ln 2$ above the better model's. ([Mixtures with the other networks](deeper/09_gpt.ipynb#deeper-table) beat the table, too.)
 #
 # ### Induction: continuing what was just read
 #
@@ -565,7 +565,7 @@ table = counting["test"][0]
 found = [sum(rung["test"]) / len(rung["test"]) for rung in rungs]
 passed = [rung["reader"] for rung, needed in zip(rungs, found) if needed < table]
 guess(
-    "The table stays as it is. At how many weights does a GPT first need fewer bits than the table?",
+    "The table stays as it is. At which of these sizes does a GPT first need fewer bits than the table?",
     [*(rung["reader"] for rung in rungs), "at none of these"],
     right=passed[0] if passed else "at none of these",
     because=f"The table needs {table:.2f} bits per byte, and the GPTs, in order of size, need {', '.join(f'{needed:.2f}' for needed in found)}.",
@@ -761,7 +761,7 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its training text rewards them. But not to an answer about *this* review.
 #
-# **Tomorrow:** a model keeps the knowledge that it got by reading. From a hundred labels it learns more than an untrained model learns from a thousand.
+# **Tomorrow:** a model puts to use what it has learned from reading. From a hundred labels it learns more than an untrained model learns from a thousand.
 
 # %% [markdown]
 # ## Further reading

@@ -231,7 +231,7 @@ guess(
     "An encoder is pre-trained on passages of one kind, then fine-tuned with 100 labels. Which kind helps it most?",
     list(kinds),
     right=kinds.index(best),
-    because=f"After passages of this kind, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
+    because=f"After pre-training on passages of this kind, the encoder classifies {fmean(after[best]):.0%} of the test sentences correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45 are, after mixed ones 48 are, and where nothing was read 30 are."}}
@@ -315,7 +315,7 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 #
 # ### It never saw a letter, but knows its vowels
 #
-# *15 minutes, 10 of them yours.* Look at the reader's guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number says how a word is spelled. An experiment can decide: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
+# *15 minutes, 10 of them yours.* Look at the reader's guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it, *array* is one number and *an* is another, and nothing in a number says how a word is spelled. An experiment can settle this: in the validation sentences, hide every word that follows *an*. Then change *an* to *a*, and nothing else.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Only the article changes, so it alone can cause a change in the answer.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: the upper one says a vowel? and the lower one says and now?"}}
 mechanisms.swapped()
@@ -467,7 +467,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 100 labels, the pre-trained encoder classifies {read:.0%} of the sentences correctly, the one from scratch {fresh:.0%}, and the bag of words {bag:.0%}. With 2,500 labels, their shares are {more:.0%}, {fresher:.0%} and {larger:.0%}, in the same order.",
+    "With 100 labels, the pre-trained encoder classifies {read:.0%} of the sentences correctly, the one from scratch {fresh:.0%}, and the bag of words {bag:.0%}. With 2,500 labels, the pre-trained encoder classifies {more:.0%} correctly, the one from scratch {fresher:.0%}, and the bag of words {larger:.0%}.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
     holds=0.12 < at[100][0] - at[100][2] < 0.18

@@ -164,7 +164,7 @@ soft_target_loss = check("soft_targets", soft_target_loss)
 check.show_reference("soft_targets")
 
 # %% [markdown]
-# And with which weights does a student start? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with its table, its head, and every second one of its blocks.
+# And which weights does a student start with? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with its table, its head, and every second one of its blocks.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two, and the table and the head (not drawn) as well.", "name": "fig-pre-halved"}, "image": {"alt": "On the left is a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. On the right is our teacher of two blocks, with an arrow from block 0 to the student's only block."}}
 before.halved([("BERT", "DistilBERT", 12), ("our teacher", "student", 2)])
@@ -660,7 +660,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: its accuracy is {few:.0%} of its teacher's with 100 labels and {more:.0%} with 1,000; after 1,900 steps, an untaught student's is {alone:.0%} and {longer:.0%}.",
+    "Yes: the student reaches {few:.0%} of its teacher's accuracy with 100 labels, {more:.0%} with 1,000. Trained alone for 1,900 steps, it reaches {alone:.0%} and {longer:.0%}.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
@@ -686,7 +686,7 @@ on_disk = [stored.column(f"{form}, bytes on disk")[0] for form in ("int8 by row"
 # %% tags=["evidence"]
 claim(
     "pre-8",
-    "Yes: with {share:.0%} of the bytes, {small:.1%} of the sentences are classified correctly; in float32, {full:.1%} are. Even in 4 bits, {four:.1%} are.",
+    "Yes: with {share:.0%} of the bytes, the encoder classifies {small:.1%} of the sentences correctly; in float32, {full:.1%}. Even in 4 bits, it manages {four:.1%}.",
     share=on_disk[0] / on_disk[1],
     small=eight,
     full=exact,
@@ -722,7 +722,7 @@ check("distilberts_size", my_parameters)
 # ```{exercise} Cosine loss
 # :label: exercise-cosine
 #
-# *Core, 8 minutes.* Return the third part of the student's loss: one minus the cosine of the angle between its vector and its teacher's, averaged over all positions that aren't padding. The cosine is the dot product of the two vectors, divided by both their lengths.
+# *Core, 8 minutes.* Return the third part of the student's loss: one minus the cosine of the angle between its vector and its teacher's, averaged over all positions that aren't padding. The cosine is the dot product of the two vectors, divided by the product of their lengths.
 # ([Solution](solutions/11_small.ipynb#solution-cosine))
 # ```
 

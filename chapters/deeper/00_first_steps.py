@@ -288,7 +288,7 @@ table(rows, ("labels", "correct of 1,221 in training", "of 216 in validation"))
 # a good model, better than ours. But the training digits show no difference: **on them, a memory of nonsense and a good model are both perfect.** So we keep
 # **validation** digits apart, and use them to choose the learning rate, the number of epochs and the kind of model.
 #
-# But choosing wears them out. To see that, let a thousand "models" guess blindly, and choose the ten best by their validation accuracy. Then test the same ten on other
+# But every choice makes their verdict less trustworthy. To see that, let a thousand "models" guess blindly, and choose the ten best by their validation accuracy. Then test the same ten on other
 # digits. (The training digits will do: a model that only guesses has learned nothing from them.)
 
 # %% tags=["evidence"]

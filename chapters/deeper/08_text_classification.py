@@ -681,7 +681,7 @@ observe(
 )
 
 # %% [markdown]
-# Leaving words out does best, in an exam that suits it: the deciding words were themselves defined by leaving words out. And these are all means over seeds. Attention in the last block alone does much worse, and differs from seed to seed.
+# Leaving words out does best, in a test that favours it: the deciding words were themselves defined by leaving words out. And these are all means over seeds. Attention in the last block alone does much worse, and differs from seed to seed.
 #
 # Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which we don't test here: a block reads its input through a layer norm, and a layer norm discards every vector's size. If a word's vector is scaled down a little, the block reads it nearly as before, however much the word matters. The *direction* of the vector matters, and the length of the gradient tells a little more about that. But with [CLS] the gradient does better, through the same norms, so they can't be the whole reason.
 

@@ -84,7 +84,7 @@ check("write", write)
 # (deeper-one-pass)=
 # ## Does one pass really train all positions?
 #
-# *2 minutes.* The lesson counts one loss for each token but the first, and all of them come from one pass over the text. **Is the gradient that of reading every beginning by itself?** Only if no position has seen more than its own beginning. We compare the two gradients for the same blocks, with the causal mask and without.
+# *2 minutes.* The lesson counts one loss for each token but the first, and all of them come from one pass over the text. **Is the gradient that of reading every beginning by itself?** Only if no position has seen more than its own beginning. We compare the two gradients for the same blocks, with the causal mask and without. (The blocks are untrained and the tokens random, so without the mask we only ask whether the gradients differ. How far apart they would be in a trained model, this doesn't tell.)
 
 
 # %%
@@ -112,7 +112,7 @@ def off(is_causal, ids):
 row = torch.randint(1, 11, (1, 65), generator=torch.Generator().manual_seed(0))
 claim(
     "gpt-8",
-    "Yes: one pass gives the gradient of 64 passes, one per beginning, to within {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
+    "Yes: one pass gives the gradient of 64 passes, one per beginning, to within {hidden:.0e} of its size; without the mask, only to within {seen:.0%}.",
     hidden=off(True, row),
     seen=off(False, row),
     holds=lambda hidden, seen: hidden < 1e-10 and seen > 0.02,
