@@ -351,7 +351,7 @@ plt.show()
 
 # %% [markdown]
 # A model can't be judged on its **training set**: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all the digits in it correctly, and perhaps no others (**overfitting**).
-# We choose the learning rate, and everything else, on the **validation set**. Every choice that we base on it makes its verdict less trustworthy, so we use the **test set** once, at the end.
+# We choose the learning rate, and everything else, on the **validation set**. Every choice based on it makes its verdict less trustworthy, so we use the **test set** once, at the end.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}

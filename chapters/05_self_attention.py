@@ -213,7 +213,7 @@ guess(
 )
 
 # %% [markdown]
-# The steps stay the same. With all queries, keys and values as rows of matrices, all three steps fit on one line {cite}`vaswani2017attention`:
+# The steps stay the same. With all queries, keys and values as rows of matrices, all three fit on one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
@@ -571,7 +571,7 @@ plt.show()
 # $$ (eq-permutation)
 #
 # To self-attention, a sentence is a bag of words, so its order has to be written in: that is **positional encoding**. The simplest method is a
-# learned table with one row for each position: to the vector of each word, we add the row of its position.
+# learned table with one row per position: to the vector of each word, we add the row of its position.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With the row of its position added, *dog* at position 0 and *dog* at position 2 are different vectors.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns show, from top to bottom, the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
 places = torch.tensor([[0.0, 0.5], [0.5, 0.5], [0.5, 0.0]])  # a row for each position

@@ -72,7 +72,7 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs at four learning rates, with three seeds each, and we use the runs at the best rate.
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs at four learning rates, with three seeds each; we use the best rate.
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -439,7 +439,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# The target's embedding table is used twice: it embeds the words that the decoder reads, and it scores the words that may come next {cite}`press2017using`.
+# The target's embedding table embeds the decoder's input, and scores its output {cite}`press2017using`.
 #
 # Once the model is trained, there is no true word to feed it. So it reads back its own words: it takes the most probable next word, appends it, and predicts again. A model that does so is **autoregressive**.
 

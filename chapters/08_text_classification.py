@@ -338,14 +338,14 @@ ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", only a window of at least four words holds both *not* and *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away.
+# A window of two words catches a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", a window needs four words to hold *not* and *plot*. For this grammar, four are enough, but someone has to know that in advance. Attention reaches every word, however far away.
 
 # %% [markdown]
 # **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. The rest of the day reads with attention.
 #
 # ### Padding: many texts in a batch
 #
-# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are padded to the length of the longest. Less padding is needed if texts of similar length share a batch.
+# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are padded to the length of the longest. Batches of similar lengths need less.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. Each row is a text, and each cell is a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns, each with four batches of two rows of cells. On the left, the texts are in their original order, and 20 of 76 positions are hatched; on the right, they are sorted by length, and 6 of 62 are hatched."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
@@ -746,7 +746,7 @@ bars({way: [100 * one for one in found] for way, found in named.items()}, "found
 plt.show()
 
 # %% [markdown]
-# Leaving words out does best. But the deciding words were themselves defined by leaving words out, so the test favours that method. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads. One reason may be that each block reads its input through a norm, which discards the length of every vector: an LSTM has no norms, and [there the gradient works](deeper/08_text_classification.ipynb#deeper-decided).
+# Leaving words out does best. But the deciding words were themselves defined by leaving words out, so the test favours that method. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector. An LSTM has no norms, and [there the gradient works](deeper/08_text_classification.ipynb#deeper-decided).
 
 
 # %% [markdown]
