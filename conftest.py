@@ -16,6 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent
 WHOLE_BOOK = "build"  # the fixture that builds the book from all its files
 
+BEGUN_WITH = dict(os.environ)  # libraries add to it: joblib, which counts processors for xdist
+
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
 FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
@@ -82,12 +84,20 @@ def pytest_configure(config: pytest.Config) -> None:
         seconds = json.loads((folder / SECONDS).read_text(encoding="utf-8"))
     except (OSError, TypeError, ValueError):
         seconds = {}
-    setting = stamps.setting()  # before anything changes the environment
-    passed, changes = [], ""
+    here, passed, changes = setting(), [], ""
     if folder and leaves_out(config):
-        passed = passed_before(folder, setting)
-        changes = stamps.changes(folder, setting)
-    config.stash[RUN] = Run(time.time(), setting, passed, seconds, changes)
+        passed = passed_before(folder, here)
+        changes = stamps.changes(folder, here)
+    config.stash[RUN] = Run(time.time(), here, passed, seconds, changes)
+
+
+def setting() -> list[str]:
+    """What else than files may change what a page shows, as it was before any library came."""
+    from utils.press import stamps
+    from utils.press.notebooks import PERSONAL, REPRODUCIBLE
+
+    common = {name: BEGUN_WITH[name] for name in BEGUN_WITH if name not in PERSONAL}
+    return stamps.setting(common | REPRODUCIBLE)
 
 
 def listen(config: pytest.Config) -> None:

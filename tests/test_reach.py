@@ -90,8 +90,13 @@ def test_a_lesson_is_read_as_a_text_not_followed(book):
 
 def test_a_program_on_the_book_may_read_all_of_it(book):
     readings = Readings()
-    events = [(None, ["fc-list"], "/", None), (None, ["make", "-C", str(book)], "/", None)]
-    for expected, event in zip(({}, {book / "utils/layer.py": {book / "*"}}), events, strict=True):
+    everything = {book / "utils/layer.py": {book / "*"}}
+    for expected, program, *arguments, folder in (
+        ({}, "fc-list", "/"),
+        ({}, "/usr/bin/g++", f"-I{book}/.venv/include", book),
+        (everything, "make", "-C", str(book), "/"),
+    ):
+        event = (program, [program, *arguments], folder, None)
         call(book, "utils/layer.py", readings._hear, "subprocess.Popen", *event)
         assert readings.of == expected
 

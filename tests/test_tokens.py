@@ -294,6 +294,10 @@ def test_a_file_as_llama_publishes_it(tmp_path, tokens, merges, ignore_merges):
     for text in (*ODD.values(), "hello 今天", docstring_text("validation")):
         assert read.encode(text) == library.encode(text).ids
     assert (2256 in read.encode("hello")) is ignore_merges
+    told = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    del told["model"]["ignore_merges"]  # as in files of older versions
+    (tmp_path / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
+    assert read_byte_pairs(tmp_path).ignore_merges is False
 
 
 def test_a_file_as_gpt2_publishes_it_in_one(tmp_path, tokens, merges):

@@ -20,6 +20,7 @@ WHOLE = ROOT / "*"  # all files of the book
 IMPORTED_FROM = ("", "tests", "_ext")  # folders of the book that are on the path of a test
 NOT_OURS = {".venv", ".git", "_build", "my", "class", "__pycache__"}
 TEXTS = {ROOT / "chapters", *(ROOT / "chapters" / name for name in ("deeper", "solutions"))}
+OF_THE_SYSTEM = {"ldconfig", "gcc", "g++", "ld", "objdump", "pandoc"}  # what libraries ask
 HERE = Path(__file__)
 FIXTURES = ROOT / "tests" / "conftest.py"
 SUPPORT = {ROOT / "conftest.py", *(ROOT / "tests").glob("[!t]*.py")}  # reads for its caller
@@ -45,7 +46,9 @@ class Readings:
             if isinstance(named, (str, os.PathLike)) and (file := ours(Path(named))):
                 self._note(file)
         elif event == "subprocess.Popen":
-            _, arguments, folder, _ = given
+            program, arguments, folder, _ = given
+            if Path(os.fsdecode(program or "")).name in OF_THE_SYSTEM:
+                return
             if ours(Path(os.fsdecode(folder or "."))) or str(ROOT) in str(arguments):
                 self._note(WHOLE)  # it may read anything
         elif event in ("os.fork", "os.posix_spawn", "os.system"):

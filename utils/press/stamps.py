@@ -15,7 +15,7 @@ import platform
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -116,16 +116,20 @@ def digest(file: Path, lesson: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def setting() -> list[str]:
-    """What else than the book's files may change a page, part by part."""
+def setting(environment: Mapping[str, str]) -> list[str]:
+    """What else than the book's files may change a page, part by part.
+
+    environment: the variables that Python began with. Libraries set more when they are imported,
+    and which ones are depends on how the tests are run.
+    """
     packages = {f"{each.name} {each.version}" for each in importlib.metadata.distributions()}
-    variables = {name for name in os.environ if name.startswith(VARIABLES)} - INDIFFERENT
+    variables = {name for name in environment if name.startswith(VARIABLES)} - INDIFFERENT
     return [
         f"Python {sys.version}",
         *_processor(),
         *sorted(packages),
         *(f"{name} at {shutil.which(name)}" for name in PROGRAMS),
-        *(f"{name}={os.environ[name]}" for name in sorted(variables)),
+        *(f"{name}={environment[name]}" for name in sorted(variables)),
     ]
 
 
