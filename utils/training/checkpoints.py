@@ -154,9 +154,9 @@ def usable(path: str | Path) -> Path:
     try:
         path = Path(path).expanduser()
         path = path.resolve() if path.is_symlink() else path
-    except RuntimeError as error:  # no such home; a link to itself, which Python 3.13 lets through
+    except RuntimeError as error:  # no such home, a link to itself
         raise CheckpointError(f"The checkpoint can't be at {path}: {error}.") from None
-    if not path.name or path.is_symlink() or path.exists() and not path.is_file():
+    if not path.name or path.exists() and not path.is_file():
         raise CheckpointError(f"{str(path)!r} is no file for a checkpoint: give another path.")
     return path
 
