@@ -532,7 +532,7 @@ mechanisms.carries(457, 68)
 plt.show()
 
 # %% tags=["training"]
-asked = drawn(5000, seed=10**6)  # 5,000 pairs of numbers, kept out of training in both orders
+asked = drawn(2000, seed=10**6)  # 2,000 pairs of numbers, kept out of training in both orders
 sums = adder(seed=0)
 for _ in train_adder(sums, rate=0.025, without=asked):
     pass
@@ -545,7 +545,7 @@ correct = share_right(sums, asked, units_first=True)
 
 # %% tags=["evidence"]
 observe(
-    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 5,000 others correctly.",
+    "It has read at most {read:,} of a million pairs, and it adds {correct:.0%} of 2,000 others correctly.",
     **{"read": 300 * 64, "correct": correct},
     holds=correct > 0.8,
 )
@@ -654,7 +654,7 @@ assert not tasks.shared_runs([continued(text).removeprefix(text) for text in pro
 # *2 minutes.* A GPT can write, copy and add. Can it answer a question? Here is a review from yesterday's grammar. We let your GPT complete it with *good* and with *bad*, and take the completion that costs fewer bits.
 
 # %%
-asked = reviews(n_train=1, n_held_out=200).validation
+asked = reviews(n_train=1, n_held_out=100).validation
 print(" ".join(asked[0].words), "->", ["bad", "good"][asked[0].label])
 correct = 0
 for review in asked:
@@ -671,8 +671,8 @@ few, some, many, read = (
 # %% tags=["evidence"]
 observe(
     "It judges {share:.0%} of {n} reviews correctly; a coin would get half of them right. Trained from scratch to tell five libraries apart, a network classifies {few:.0%} of the sentences correctly after 100 labels, and {many:.0%} after 2,500 (stored experiment).",
-    **{"share": correct / 200, "n": 200, "few": few, "many": many},
-    holds=60 < correct < 140 and few < 0.35 and many > few + 0.12 and read > some,
+    **{"share": correct / 100, "n": 100, "few": few, "many": many},
+    holds=30 < correct < 70 and few < 0.35 and many > few + 0.12 and read > some,
 )
 
 # %% [markdown]
