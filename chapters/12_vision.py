@@ -210,7 +210,7 @@ check.show_reference("class_and_positions")
 #
 # ### A Vision Transformer reads digits
 #
-# *3 minutes.* We train one on Day 1's digits: three blocks, 48 wide. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding is made of your two functions:
+# *3 minutes.* We train one on Day 1's digits: two blocks, 48 wide. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding is made of your two functions:
 
 
 # %%
@@ -245,7 +245,7 @@ observe(
 )
 
 # %% [markdown]
-# It reads digits, though it knows nothing of edges or neighbours. But Day 1's network has a head start: locality and weight sharing are built into it, and the Transformer has to learn them from the pictures. With few pictures, that should tell.
+# It reads digits, though it knows nothing of edges or neighbours. But Day 1's network has a head start: locality and weight sharing are built into it, and the Transformer has to learn them from the pictures. How many pictures does that take?
 
 # %%
 DAY_1, VIT = "Day 1's network", "Vision Transformer"
@@ -256,17 +256,21 @@ by_amount = {
     for name, kind in ((DAY_1, "CNN"), (VIT, "ViT"))
 }
 mean = {name: [fmean(runs) for runs in of] for name, of in by_amount.items()}
-behind = [a - b for a, b in zip(*mean.values(), strict=True)]
+reached = [n for n, of in zip(amounts, mean[VIT], strict=True) if of >= mean[DAY_1][0]]
 
 # %% tags=["view"]
 guess(
-    f"Both are trained on {amounts[0]} digits only. By how many points is the Transformer worse?",
-    ["about 5", "about 15", "more than 30"],
-    right=0 if behind[0] < 0.1 else 1 if behind[0] < 0.25 else 2,
-    because=f"Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits, and the Transformer reads {mean[VIT][0]:.0%}.",
+    f"Day 1's network is trained on {amounts[0]} digits only. How many does the Transformer need to read as well?",
+    ["about 100", "between 200 and 500", "more than 1,000"],
+    right="about 100"
+    if 100 in reached
+    else "between 200 and 500"
+    if 500 in reached
+    else "more than 1,000",
+    because=f"With {amounts[0]} digits, Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits. With 200, the Transformer reads {mean[VIT][2]:.0%}, and with 500, {mean[VIT][3]:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With few pictures, Day 1's network reads far more digits; with all of them, the Transformer comes close. Test digits read correctly, by the number of pictures in training. The same jitter and number of steps for both, each at the best of four learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are far apart, on the right they come close."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all the digits, the Transformer reads about as well as Day 1's network with 50. Test digits read correctly, by the number of pictures in training. The same jitter and number of steps for both, each at the best of four learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right a little closer."}}
 lines = {name: (amounts, 100 * torch.tensor(of).T) for name, of in by_amount.items()}
 curves(lines, "training pictures", "read correctly (%)", logx=True)
 plt.show()
@@ -556,14 +560,18 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "vis-1",
-    "Yes: with {n} training digits it reads {vit:.0%} of the test digits, and Day 1's network {cnn:.0%}; with all 1,221, they read {all_vit:.0%} and {all_cnn:.0%}.",
+    "Yes: with {n} digits Day 1's network reads {few:.0%} of the test digits, and the Transformer {vit_few:.0%}; with all 1,221, they read {all_cnn:.0%} and {all_vit:.0%}.",
     n=amounts[0],
-    vit=mean[VIT][0],
-    cnn=mean[DAY_1][0],
-    all_vit=mean[VIT][-1],
+    few=mean[DAY_1][0],
+    vit_few=mean[VIT][0],
     all_cnn=mean[DAY_1][-1],
-    holds=lambda n, vit, cnn, all_vit, all_cnn: (
-        n == 50 and vit < cnn - 0.1 and all_cnn - 0.06 < all_vit < all_cnn and all_cnn > 0.93
+    all_vit=mean[VIT][-1],
+    holds=lambda n, few, vit_few, all_cnn, all_vit: (
+        n == 50
+        and few > 0.85
+        and vit_few < few - 0.04
+        and all_cnn > 0.96
+        and few - 0.05 < all_vit < all_cnn - 0.02
     ),
     experiment="vit_and_cnn",
     scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 400 steps with jitter; four learning rates, three seeds",
@@ -586,7 +594,7 @@ claim(
     cnn=mixed["CNN"],
     cnn_plain=mean[DAY_1][-1],
     holds=lambda vit, vit_plain, cnn, cnn_plain: (
-        abs(vit - vit_plain) < 0.03 and cnn < cnn_plain - 0.03
+        abs(vit - vit_plain) < 0.05 and cnn < cnn_plain - 0.03
     ),
     experiment="shuffled_pictures",
     scale="all patches in one other order for training and test; 8 × 8 pixels, three seeds",

@@ -346,3 +346,12 @@ observe(
     present=present,
     holds=present < absent,
 )
+
+# %% [markdown]
+# (deeper-published)=
+# ## The real thing: published weights
+#
+# *2 minutes.* **Do our layers compute what published models compute?** `load_vit` reads a Vision Transformer from a folder with `config.json` and its weights, in the layout of `transformers`, timm or torchvision, and `load_clip` reads CLIP. On small models with random weights, the outputs equal those of `transformers` (the tests compare them). To try a published one, put a folder `clip` into the folder that `BOOK_DATA` names.
+
+# %%
+show_source(vision.load_clip)
