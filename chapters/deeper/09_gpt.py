@@ -58,7 +58,7 @@ from utils.transformer.layers import ACTIVATIONS
 use_book_style()
 
 # %% [markdown]
-# (deeper-cache)=
+# (deeper-cached-writer)=
 # ## How does a GPT write without reading everything again?
 #
 # *10 minutes.* The lesson's `continued` reads the whole text anew for each token. Day 7 kept the keys and values of what had been read. **What is left to read, and at which position?**
