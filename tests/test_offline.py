@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -15,7 +16,7 @@ from browser import BOOK, listed_pages
 from lxml import etree
 from pypdf import PdfReader
 
-from utils.press.offline import KINDS, NAME, OWN, __main__, epub, harvest, paper
+from utils.press.offline import KINDS, NAME, OWN, NoBrowserError, __main__, epub, harvest, paper
 
 PAGES = [
     ("index", 0, ""),
@@ -207,3 +208,13 @@ def test_the_first_page_leads_to_what_was_made_and_to_nothing_else(tmp_path, mon
 def test_what_cant_be_made_is_said_in_a_sentence(kinds):
     with pytest.raises(SystemExit, match="Name what to make, some of: pdf, epub, zip"):
         __main__.main(kinds)
+
+
+def test_without_a_browser_one_sentence_says_what_to_do(monkeypatch, tmp_path):
+    nowhere = SimpleNamespace(executable_path=str(tmp_path / "chromium"))
+    playwright = nullcontext(SimpleNamespace(chromium=nowhere))
+    monkeypatch.setattr(harvest, "which", lambda name: None)
+    monkeypatch.setattr(harvest, "sync_playwright", lambda: playwright)
+    with pytest.raises(NoBrowserError, match="^There is no Chromium here: install it"):
+        with harvest.chromium():
+            pass

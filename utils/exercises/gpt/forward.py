@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -75,6 +76,11 @@ def through(x: Tensor, blocks: Sequence[Callable]) -> Tensor:
     return x
 
 
+def wrapped(blocks: Sequence[Callable], how: Callable) -> list[Callable]:
+    """Blocks x -> how(block, x)."""
+    return [partial(how, block) for block in blocks]
+
+
 def embedded(ids: Tensor, table: Tensor) -> Tensor:
     return math.sqrt(table.shape[1]) * table[ids]
 
@@ -118,20 +124,15 @@ def norm_first(ids, table, blocks, norm):
     "a norm after each block: they have their own, and only the last is followed by one more."
 )
 def norm_after_each(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = norm(block(x))
-    return x @ table.T
+    blocks = wrapped(blocks, lambda block, x: norm(block(x)))
+    return through(embedded(ids, table), blocks) @ table.T
 
 
 @exercise.mistake(
     "a norm after each block and one at the end: only the one at the end belongs here."
 )
 def norm_after_each_and_at_the_end(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = norm(block(x))
-    return norm(x) @ table.T
+    return gpt(ids, table, wrapped(blocks, lambda block, x: norm(block(x))), norm)
 
 
 @exercise.mistake("each block reads the embedding: it should read what the block before has left.")
@@ -144,10 +145,7 @@ def blocks_side_by_side(ids, table, blocks, norm):
 
 @exercise.mistake("blocks add to the stream by themselves: x = block(x), not x + block(x).")
 def added_twice(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = x + block(x)
-    return norm(x) @ table.T
+    return gpt(ids, table, wrapped(blocks, lambda block, x: x + block(x)), norm)
 
 
 @exercise.mistake("the blocks run from the last to the first.")
@@ -209,20 +207,15 @@ def norm_at_both_ends(ids, table, blocks, norm):
     "one more."
 )
 def norm_before_each(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = block(norm(x))
-    return x @ table.T
+    blocks = wrapped(blocks, lambda block, x: block(norm(x)))
+    return through(embedded(ids, table), blocks) @ table.T
 
 
 @exercise.mistake(
     "a norm in front of each block and one at the end: only the one at the end belongs here."
 )
 def norm_before_each_and_at_the_end(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = block(norm(x))
-    return norm(x) @ table.T
+    return gpt(ids, table, wrapped(blocks, lambda block, x: block(norm(x))), norm)
 
 
 @exercise.mistake(
@@ -230,10 +223,7 @@ def norm_before_each_and_at_the_end(ids, table, blocks, norm):
     "block(x)."
 )
 def pre_norm_around_blocks(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = x + block(norm(x))
-    return norm(x) @ table.T
+    return gpt(ids, table, wrapped(blocks, lambda block, x: x + block(norm(x))), norm)
 
 
 @exercise.mistake("the norm comes after the output: it belongs between the blocks and the table.")
@@ -243,7 +233,5 @@ def norm_of_logits(ids, table, blocks, norm):
 
 @exercise.mistake("the factor √D is applied again in front of each block: once, at the embedding.")
 def scaled_before_each(ids, table, blocks, norm):
-    x = embedded(ids, table)
-    for block in blocks:
-        x = block(math.sqrt(table.shape[1]) * x)
-    return norm(x) @ table.T
+    factor = math.sqrt(table.shape[1])
+    return gpt(ids, table, wrapped(blocks, lambda block, x: block(factor * x)), norm)
