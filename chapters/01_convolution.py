@@ -672,7 +672,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the shift: after a shift of one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
+    "Yes, if the stride divides the shift: after one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
     scale="a photograph moved by one pixel, away from its borders",
@@ -701,7 +701,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-9",
-    "No: with dilations that double, eight layers name the first of 256 symbols in {doubling:.0%} of sequences. Without dilations, they do no better than guessing: {plain:.0%}.",
+    "No: with dilations that double, eight layers name the first of 256 symbols in {doubling:.0%} of sequences; without dilations, they are at chance: {plain:.0%}.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=lambda doubling, plain: doubling > 0.95 and abs(plain - 0.25) < 0.06,

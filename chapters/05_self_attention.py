@@ -915,7 +915,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "att-7",
-    "Yes: the antecedent gets {noun:.2f} of the weight, and another noun gets {other:.2f}; without the link to the antecedent, {lost:.0f} more answers in every 100 are wrong.",
+    "Yes: the antecedent gets {noun:.2f} of the weight, another noun gets {other:.2f}; without the link to the antecedent, {lost:.0f} more of 100 answers are wrong.",
     **{"noun": sum(on["antecedent"]) / 5, "other": sum(on["other noun"]) / 5},
     lost=sum(missed["antecedent"]) / 5,
     holds=lambda noun, other, lost: noun > 2 * other and lost > 50,

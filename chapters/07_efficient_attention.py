@@ -667,7 +667,7 @@ costs = experiments.load("attention_costs")
 at = {T: {row["method"]: row["step_bytes"] for row in costs.select(T=T)} for T in (4096, 8192)}
 claim(
     "eff-2",
-    "No: when the length doubles, whole maps take {full:.1f} times as much memory, but tiles take only {tiled:.1f} times as much, and the library's kernel takes {fused:.1f} times as much.",
+    "No: at twice the length, whole maps take {full:.1f} times the memory, tiles take {tiled:.1f} times, and the library's kernel takes {fused:.1f} times.",
     **{name: at[8192][name] / at[4096][name] for name in ("full", "tiled", "fused")},
     holds=lambda full, tiled, fused: full > 3.5 and max(tiled, fused) < 2.2,
     experiment="attention_costs",
