@@ -72,11 +72,11 @@ def token(patch: Tensor, D: int = 4) -> Axes:
         arrow(ax, plane.at("bottom"), flat.at("top"))
         matrix = (8.0, 5.2)
         arrow(ax, flat.at("bottom"), (matrix[0] + 0.5 * (c - 1), matrix[1] - 0.2))
-    E = box(ax, (7.1, 5.1), "$E$", (1.8, 0.9), role="key")
+    W_p = box(ax, (7.1, 5.1), "$W_p$", (1.8, 0.9), role="key")
     out = cells(ax, (11.2, 5.15), [[""] * D], role="state", size=(0.9, 0.8))
-    arrow(ax, E.at("right"), out.at("left"))
+    arrow(ax, W_p.at("right"), out.at("left"))
     label(ax, out, "bottom", "token, $D$ numbers")
-    label(ax, E, "bottom", f"$D$ × {len(numbers)} weights")
+    label(ax, W_p, "bottom", f"$D$ × {len(numbers)} weights")
     return ax
 
 
@@ -104,7 +104,7 @@ def sequence(image: Tensor, P: int, answer: str, shown: Sequence[int]) -> Axes:
             arrow(ax, part.at("top"), own.at("bottom"))
         arrow(ax, (middle, encoder.y), (middle, 1.6), dashed=number > 0)
         x += 2.2
-    note(ax, (2.7, 7.2), "$E$", align="right")
+    note(ax, (2.7, 7.2), "$W_p$", align="right")
     head = box(ax, (0.4, 0.6), "head", (1.8, 0.9), role="value")
     arrow(ax, head.at("right"), (3.2, head.middle[1]))
     note(ax, (3.4, head.middle[1]), answer, align="left", weight="bold")
