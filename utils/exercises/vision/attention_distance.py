@@ -175,3 +175,20 @@ def of_pictures(weights, rows, columns):
 )
 def not_weighted(weights, rows, columns):
     return distances(rows, columns).mean().expand(weights.shape[1])
+
+
+@exercise.mistake(
+    "you take another softmax: the weights are probabilities already, and only lack what the class "
+    "token received."
+)
+def another_softmax(weights, rows, columns):
+    return mean(weights[:, :, 1:, 1:].softmax(3), distances(rows, columns))
+
+
+@exercise.mistake(
+    "you scale each map to sum to 1: each query has weights of its own, and all queries count the "
+    "same."
+)
+def scaled_as_a_map(weights, rows, columns):
+    own = weights[:, :, 1:, 1:]
+    return (own / own.sum((2, 3), keepdim=True) * distances(rows, columns)).sum((2, 3)).mean(0)

@@ -151,3 +151,15 @@ def patches_twice(tokens, class_token, positions):
 @exercise.mistake("the first token is the mean of the patches: the class token is learned.")
 def mean_for_class(tokens, class_token, positions):
     return torch.cat([tokens.mean(1, keepdim=True), tokens], dim=1) + positions
+
+
+@exercise.mistake("all tokens get the first row: each has a row of its own.")
+def one_position(tokens, class_token, positions):
+    return in_front(tokens, class_token) + positions[0]
+
+
+@exercise.mistake("the first picture alone has the class token: each picture needs it.")
+def first_picture_alone(tokens, class_token, positions):
+    sequence = in_front(tokens, 0 * class_token)
+    sequence[0, 0] = class_token
+    return sequence + positions

@@ -217,3 +217,23 @@ def of_each(images, sentences, tau):
 def as_a_pair(images, sentences, tau):
     logits = cosines(images, sentences) / tau
     return own(logits).mean(), own(logits.T).mean()
+
+
+@exercise.mistake(
+    "you divide all vectors by one length, that of the whole tensor: each has its own length."
+)
+def one_length_for_all(images, sentences, tau):
+    return both((images / images.norm()) @ (sentences / sentences.norm()).T / tau)
+
+
+@exercise.mistake(
+    "you take tau for the logarithm of a scale, which is what CLIP learns: here it is the "
+    "temperature itself."
+)
+def logarithm_of_a_scale(images, sentences, tau):
+    return both(cosines(images, sentences) * torch.as_tensor(tau).exp())
+
+
+@exercise.mistake("your logits are distances, which are *small* where two vectors agree.")
+def distances(images, sentences, tau):
+    return both(torch.cdist(unit(images), unit(sentences)) / tau)

@@ -216,3 +216,18 @@ def dimmed(score, image, P, grey):
         return shown
 
     return score(image[None]) - asked(score, image, P, change)
+
+
+@exercise.mistake("you fill the patch with its own mean: the grey is given.")
+def own_mean(score, image, P, grey):
+    def change(shown, i, j):
+        shown[square(i, j, P)] = shown[square(i, j, P)].mean()
+        return shown
+
+    return score(image[None]) - asked(score, image, P, change)
+
+
+@exercise.mistake("you scale the map so that its largest fall is 1: return the falls themselves.")
+def largest_is_1(score, image, P, grey):
+    falls = occlusion(score, image, P, grey)
+    return falls / falls.abs().max()

@@ -172,3 +172,20 @@ def along_the_diagonal(images, P):
 @exercise.mistake("you average the colours: a token holds the numbers of all of them.")
 def colours_averaged(images, P):
     return patches(images.mean(1, keepdim=True), P)
+
+
+@exercise.mistake("a token of yours takes every P-th pixel: a patch holds neighbours.")
+def every_pth_pixel(images, P):
+    return patches(images, P).unflatten(2, (-1, P * P)).permute(0, 3, 2, 1).flatten(2)
+
+
+@exercise.mistake("your patches are strips as wide as the picture: a patch ends after P columns.")
+def strips(images, P):
+    return torch.stack([strip.flatten(1) for strip in images.split(P, 2)], dim=1)
+
+
+@exercise.mistake(
+    "the first patches of all pictures come first, in one row for all: each picture keeps its own."
+)
+def joined_for_stacked(images, P):
+    return patches(images, P).transpose(0, 1).flatten(0, 1)

@@ -148,3 +148,17 @@ def softmax(positions, rows, columns):
 def to_the_class_token(positions, rows, columns):
     p = unit(positions)
     return (p[1:] @ p[0]).reshape(rows, columns)
+
+
+@exercise.mistake("the class token's position is still there: it has no place in the plane.")
+def class_token_left_in(positions, rows, columns):
+    p = unit(positions)
+    return p @ p.T
+
+
+@exercise.mistake(
+    "you divide all vectors by one length, that of the whole table: each has its own length."
+)
+def one_length_for_all(positions, rows, columns):
+    p = positions[1:] / positions[1:].norm()
+    return maps(p @ p.T, rows, columns)

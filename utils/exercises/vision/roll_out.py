@@ -163,3 +163,8 @@ def heads_apart(weights):
 def scaled(weights):
     found = product(halves(weights))[0, 1:]
     return found / found.sum()
+
+
+@exercise.mistake("that is what all tokens hold on average: the head reads the class token alone.")
+def mean_of_all_tokens(weights):
+    return product(halves(weights))[:, 1:].mean(0)

@@ -112,3 +112,14 @@ def axis_left(sentences):
 @exercise.mistake("you take the mean over the numbers of a vector: take it over the sentences.")
 def over_the_numbers(sentences):
     return unit(unit(sentences).mean(2))
+
+
+@exercise.mistake("that is a sum of unit vectors, which may be long: the result is a unit vector.")
+def sum_not_scaled(sentences):
+    return unit(sentences).sum(1)
+
+
+@exercise.mistake("you divide all classes by one length: each has a vector of length 1.")
+def one_length_for_all(sentences):
+    mean = unit(sentences).mean(1)
+    return mean / mean.norm()

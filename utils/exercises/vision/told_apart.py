@@ -1,5 +1,6 @@
 """Two pictures, two sentences of the same words: does a model tell which belongs to which?"""
 
+import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
@@ -43,6 +44,7 @@ def four_pairs():
 def same_bag():
     similarity = drawn(13, 0.8)
     similarity[::2, :, 1] = similarity[::2, :, 0]
+    similarity[1::4, 0, 1] = similarity[1::4, 0, 0]  # and to one of the two pictures alone
     return [(similarity,)]
 
 
@@ -88,9 +90,17 @@ def exchanged(similarity):
     "of them, so both of a pair have to be right."
 )
 def one_by_one(similarity):
-    w, x, y, z = compared(similarity)
-    sentences, pictures = shares(w, x), shares(y, z)
-    return sum(sentences) / 2, sum(pictures) / 2, shares(w & x & y & z)[0]
+    by_picture, by_sentence = torch.stack(compared(similarity)).chunk(2)
+    return shares(by_picture, by_sentence, by_picture & by_sentence)
+
+
+@exercise.mistake(
+    "`argmax` takes the first of two that are equal: a tie counts as told apart for one of them."
+)
+def first_of_equals(similarity):
+    own = torch.arange(2)
+    sentences, pictures = ((similarity.argmax(dim) == own).all(1) for dim in (2, 1))
+    return shares(sentences, pictures, sentences & pictures)
 
 
 @exercise.mistake("you ask the first picture and the first sentence alone: a pair has two of each.")

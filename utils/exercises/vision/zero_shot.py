@@ -148,3 +148,23 @@ def sign(images, sentences, tau):
 @exercise.mistake("you compare distances: the logits are cosines.")
 def distances(images, sentences, tau):
     return (-torch.cdist(unit(images), unit(sentences)) / tau).softmax(1)
+
+
+@exercise.mistake(
+    "you divide all vectors by one length, that of the whole tensor: each has its own length."
+)
+def one_length_for_all(images, sentences, tau):
+    return ((images / images.norm()) @ (sentences / sentences.norm()).T / tau).softmax(1)
+
+
+@exercise.mistake("each sentence chooses among the pictures: each picture should among sentences.")
+def sentences_choose(images, sentences, tau):
+    return (cosines(sentences, images) / tau).softmax(1)
+
+
+@exercise.mistake(
+    "you divide the logits by their sum: some are negative, so that is no probability."
+)
+def divided_by_their_sum(images, sentences, tau):
+    logits = cosines(images, sentences) / tau
+    return logits / logits.sum(1, keepdim=True)
