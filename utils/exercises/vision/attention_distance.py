@@ -11,11 +11,11 @@ def attention_distance(weights: Tensor, rows: int, columns: int) -> Tensor:
 
     The distance of two patches is that of their middles in the plane; the class token, which comes
     first, is nowhere: without it, the weights of a row are scaled to sum to 1 again.
-    Shapes: weights (B, h, 1 + N, 1 + N), a row per query; N = rows · columns, row by row.
+    Shapes: weights (B, h, 1 + n, 1 + n), a row per query; n = rows · columns, row by row.
     """
     y, x = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
-    places = torch.stack([y.flatten(), x.flatten()], dim=1).to(weights.dtype)  # (N, 2)
-    far = torch.cdist(places, places)  # (N, N)
+    places = torch.stack([y.flatten(), x.flatten()], dim=1).to(weights.dtype)  # (n, 2)
+    far = torch.cdist(places, places)  # (n, n)
     among = weights[:, :, 1:, 1:]
     among = among / among.sum(dim=3, keepdim=True)
     return (among * far).sum(dim=3).mean(dim=(0, 2))
@@ -59,7 +59,7 @@ def distances(rows: int, columns: int, p: float = 2.0) -> Tensor:
 
 
 def among(weights: Tensor) -> Tensor:
-    """Return the weights of patches on patches, each row scaled to sum to 1, (B, h, N, N)."""
+    """Return the weights of patches on patches, each row scaled to sum to 1, (B, h, n, n)."""
     own = weights[:, :, 1:, 1:]
     return own / own.sum(3, keepdim=True)
 

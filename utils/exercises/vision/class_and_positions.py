@@ -11,7 +11,7 @@ from utils.exercises.checking import Exercise, random
 def class_and_positions(tokens: Tensor, class_token: Tensor, positions: Tensor) -> Tensor:
     """Return the sequence that the encoder reads: class token first, a position added to each.
 
-    Shapes: tokens (B, N, D), class_token (D,), positions (1 + N, D), to (B, 1 + N, D).
+    Shapes: tokens (B, n, D), class_token (D,), positions (1 + n, D), to (B, 1 + n, D).
     """
     first = class_token.expand(len(tokens), 1, -1)  # the same for each picture
     return torch.cat([first, tokens], dim=1) + positions
@@ -23,8 +23,8 @@ exercise = Exercise(class_and_positions, runs=True)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-def drawn(B: int, N: int, D: int) -> tuple[Tensor, Tensor, Tensor]:
-    return random(B, N, D), random(D), random(1 + N, D)
+def drawn(B: int, n: int, D: int) -> tuple[Tensor, Tensor, Tensor]:
+    return random(B, n, D), random(D), random(1 + n, D)
 
 
 @exercise.stage("a picture of one patch")
@@ -70,7 +70,7 @@ def class_without_a_position(tokens, class_token, positions):
 
 
 @exercise.mistake(
-    "the class token and the first patch share a row of positions: with 1 + N rows, each has its "
+    "the class token and the first patch share a row of positions: with 1 + n rows, each has its "
     "own."
 )
 def shared_position(tokens, class_token, positions):

@@ -7,15 +7,17 @@ from torch.nn import functional as F
 from utils.exercises.checking import Exercise, random
 
 
-def contrastive_loss(images: Tensor, sentences: Tensor, tau: float | Tensor) -> Tensor:
+def contrastive_loss(
+    image_features: Tensor, text_features: Tensor, temperature: float | Tensor
+) -> Tensor:
     """Return the mean of two cross-entropies: of each picture's sentence, each sentence's picture.
 
-    The logits are cosines divided by the temperature tau; row i of both belongs together.
-    Shapes: images and sentences (B, E), to one number.
+    The logits are cosines divided by the temperature; row i of both belongs together.
+    Shapes: features (B, E) of both, of any length, to one number.
     """
-    u = images / images.norm(dim=1, keepdim=True)
-    v = sentences / sentences.norm(dim=1, keepdim=True)
-    logits = u @ v.T / tau  # (B, B): how well picture i fits sentence j
+    u = image_features / image_features.norm(dim=1, keepdim=True)
+    v = text_features / text_features.norm(dim=1, keepdim=True)
+    logits = u @ v.T / temperature  # (B, B): how well picture i fits sentence j
     own = torch.arange(len(logits))
     return (F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own)) / 2
 
@@ -227,8 +229,8 @@ def one_length_for_all(images, sentences, tau):
 
 
 @exercise.mistake(
-    "you take tau for the logarithm of a scale, which is what CLIP learns: here it is the "
-    "temperature itself."
+    "you take the temperature for the logarithm of a scale, which is what CLIP learns: here it is "
+    "the temperature itself."
 )
 def logarithm_of_a_scale(images, sentences, tau):
     return both(cosines(images, sentences) * torch.as_tensor(tau).exp())

@@ -7,8 +7,8 @@ D, SIDE, P = 768, 224, 16  # ViT-Base: width, and the sides of a picture and of 
 
 def cost(P: float, *, each: float = 12 * D, pair: float = 2) -> float:
     """Return the multiply-adds of a block, divided by D: weights for each token, and the pairs."""
-    N = (SIDE / P) ** 2
-    return N * each + pair * N**2
+    n = (SIDE / P) ** 2
+    return n * each + pair * n**2
 
 
 def cost_of_patches() -> float:

@@ -10,7 +10,7 @@ from utils.exercises.checking import Exercise, random
 def patches(images: Tensor, patch_size: int) -> Tensor:
     """Return the patches of each image, row by row; a patch's numbers run channel by channel.
 
-    Shapes: images (B, C, H, W) to (B, N, C·P·P), where P is the patch size and N = H/P · W/P.
+    Shapes: images (B, C, H, W) to (B, n, C·P·P), where P is the patch size and n = H/P · W/P.
     """
     B, C, H, W = images.shape
     P = patch_size
@@ -97,7 +97,7 @@ def mirrored(images, P):
 
 
 @exercise.mistake(
-    "each patch is a column of yours, (B, C·P·P, N): an encoder reads tokens as rows, (B, N, D)."
+    "each patch is a column of yours, (B, C·P·P, n): an encoder reads tokens as rows, (B, n, D)."
 )
 def patches_as_columns(images, P):
     return F.unfold(images, P, stride=P)
@@ -149,7 +149,7 @@ def batch_merged(images, P):
     return patches(images, P).flatten(0, 1)
 
 
-@exercise.mistake("the axes are in the order (N, B, C·P·P): the batch comes first.")
+@exercise.mistake("the axes are in the order (n, B, C·P·P): the batch comes first.")
 def patches_first(images, P):
     return patches(images, P).transpose(0, 1)
 

@@ -11,7 +11,7 @@ def roll_out(weights: Tensor) -> Tensor:
 
     Heads are averaged, and half of each token stays where it is, as on the residual path (Abnar and
     Zuidema, 2020).
-    Shapes: weights (L, h, 1 + N, 1 + N), a row per query, class token first, to (N,).
+    Shapes: weights (L, h, 1 + n, 1 + n), a row per query, class token first, to (n,).
     """
     T = weights.shape[-1]
     mixed = torch.eye(T, dtype=weights.dtype)  # before the first layer, each token is itself
@@ -26,8 +26,8 @@ exercise = Exercise(roll_out, gradient=False)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-def drawn(L: int, h: int, N: int) -> tuple[Tensor]:
-    return ((2 * torch.randn(L, h, 1 + N, 1 + N, dtype=torch.float64)).softmax(3),)
+def drawn(L: int, h: int, n: int) -> tuple[Tensor]:
+    return ((2 * torch.randn(L, h, 1 + n, 1 + n, dtype=torch.float64)).softmax(3),)
 
 
 @exercise.stage("one layer of one head")

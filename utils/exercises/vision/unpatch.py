@@ -10,7 +10,7 @@ from utils.exercises.checking import Exercise, random
 def unpatch(patches: Tensor, C: int, H: int, W: int) -> Tensor:
     """Return the pictures that these are the patches of, row by row, each channel by channel.
 
-    Shapes: patches (B, N, C·P·P) to (B, C, H, W); P follows from the rest.
+    Shapes: patches (B, n, C·P·P) to (B, C, H, W); P follows from the rest.
     """
     P = math.isqrt(patches.shape[2] // C)
     grid = patches.reshape(len(patches), H // P, W // P, C, P, P)

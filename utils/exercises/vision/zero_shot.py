@@ -7,15 +7,15 @@ from torch.nn import functional as F
 from utils.exercises.checking import Exercise, random
 
 
-def zero_shot(images: Tensor, sentences: Tensor, tau: float) -> Tensor:
-    """Return the probability of each sentence, for each picture, from their vectors.
+def zero_shot(image_features: Tensor, text_features: Tensor, temperature: float) -> Tensor:
+    """Return the probability of each sentence, for each picture.
 
-    The logits are cosines divided by the temperature tau.
-    Shapes: images (B, E), sentences (n, E), one for each class, to (B, n).
+    The logits are cosines divided by the temperature.
+    Shapes: pictures (B, E), sentences (n, E), one for each class, of any length, to (B, n).
     """
-    u = images / images.norm(dim=1, keepdim=True)
-    v = sentences / sentences.norm(dim=1, keepdim=True)
-    return (u @ v.T / tau).softmax(dim=1)
+    u = image_features / image_features.norm(dim=1, keepdim=True)
+    v = text_features / text_features.norm(dim=1, keepdim=True)
+    return (u @ v.T / temperature).softmax(dim=1)
 
 
 exercise = Exercise(zero_shot, runs=True)
