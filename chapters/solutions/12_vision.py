@@ -236,7 +236,7 @@ print(f"guessing, 5 of 50: {guessed:.2f}")
 # (solution-told-apart)=
 # ## Told apart
 #
-# Each of the two questions has two halves, and both have to be answered correctly. If one half were enough, a model that always prefers the same sentence would get every pair. A tie is not an answer: to a bag of words, the two sentences *are* the same sentence, and it should get no pair at all.
+# Each of the two questions has two halves, and both have to be answered correctly. If one half were enough, a model that always prefers the same sentence would get every pair. A tie is not an answer: to a bag of words, the two sentences *are* the same sentence, and it should get no pair at all. Thrush et al. {cite}`thrush2022winoground` collected 400 such pairs of photographs and sentences, and none of the models that they tried did much better than a guess.
 
 
 # %%
