@@ -165,7 +165,9 @@ def of_each_picture(weights, rows, columns):
     return (among(weights) * distances(rows, columns)).sum(3).mean(2)
 
 
-@exercise.mistake("your heads are one by one in the batch: the second axis counts the heads.")
+@exercise.mistake(
+    "that is a number for each picture, the mean of its heads: each head has its own."
+)
 def of_pictures(weights, rows, columns):
     return (among(weights) * distances(rows, columns)).sum(3).mean(dim=(1, 2))
 

@@ -95,9 +95,7 @@ def no_positions(tokens, class_token, positions):
     return in_front(tokens, class_token)
 
 
-@exercise.mistake(
-    "the class token takes the place of the first patch: it is a token more, not another one."
-)
+@exercise.mistake("the class token replaces the first patch: it is an additional token.")
 def replaced(tokens, class_token, positions):
     return in_front(tokens[:, 1:], class_token) + positions[:-1]
 
@@ -125,8 +123,8 @@ def side_by_side(tokens, class_token, positions):
 
 
 @exercise.mistake(
-    "each picture gets a single row of positions, for all of its tokens: rows belong to places in "
-    "the picture, which all pictures share."
+    "each picture gets a single row of positions, for all of its tokens: a row belongs to a "
+    "position, which all pictures have in common."
 )
 def row_of_the_picture(tokens, class_token, positions):
     rows = positions[torch.arange(len(tokens)) % len(positions)]

@@ -90,7 +90,7 @@ def multiplied(images, sentences, tau):
 
 
 @exercise.mistake(
-    "the temperature is missing: cosines alone, between -1 and 1, make a choice that is hardly one."
+    "the temperature is missing: cosines lie between -1 and 1, so no softmax of them can be sure."
 )
 def no_temperature(images, sentences, tau):
     return both(cosines(images, sentences))

@@ -63,7 +63,7 @@ def last_left_out(positions, rows, columns):
     return maps(p @ p.T, rows, columns)
 
 
-@exercise.mistake("these are dot products: a long vector would be like all others.")
+@exercise.mistake("these are dot products: they also grow with the lengths of the vectors.")
 def dot_products(positions, rows, columns):
     p = positions[1:]
     return maps(p @ p.T, rows, columns)
@@ -81,8 +81,8 @@ def normalised_down_the_columns(positions, rows, columns):
 
 
 @exercise.mistake(
-    "these are correlations: you subtract from each vector the mean of its numbers, which a cosine "
-    "leaves as it is."
+    "these are correlations: you subtract the mean of its numbers from each vector, but a cosine "
+    "takes a vector as it is."
 )
 def correlations(positions, rows, columns):
     return maps(torch.corrcoef(positions[1:]), rows, columns)

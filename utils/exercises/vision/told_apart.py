@@ -86,8 +86,8 @@ def exchanged(similarity):
 
 
 @exercise.mistake(
-    "you count each picture, and each sentence, by itself: whoever always says the same gets half "
-    "of them, so both of a pair have to be right."
+    "you count each picture, and each sentence, by itself: a model that always prefers the same "
+    "one gets half of them, so both of a pair have to be right."
 )
 def one_by_one(similarity):
     by_picture, by_sentence = torch.stack(compared(similarity)).chunk(2)
