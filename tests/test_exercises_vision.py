@@ -1,4 +1,4 @@
-"""Day 12's exercises, held to the library's functions, and answers to them in other styles."""
+"""Day 12's exercises, held to the book's layers, and answers to them in other styles."""
 
 import math
 
@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils import vision
 from utils.exercises.vision import check
 from utils.exercises.vision.attention_distance import attention_distance
 from utils.exercises.vision.class_and_positions import class_and_positions
@@ -38,39 +39,46 @@ def both(logits):
     return (F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own)) / 2
 
 
-# Held to the library ------------------------------------------------------------------------------
+# Held to the book's layers ------------------------------------------------------------------------
 
 
-def test_a_matrix_of_patches_is_a_convolution():
-    images, conv = draw(2, 3, 6, 8), nn.Conv2d(3, 5, 2, stride=2).double()
-    tokens = F.linear(patches(images, 2), conv.weight.flatten(1), conv.bias)
-    torch.testing.assert_close(tokens, conv(images).flatten(2).mT, **EXACT)
-
-
-@pytest.mark.parametrize("shape", [(2, 3, 4, 8), (1, 1, 8, 4), (3, 2, 4, 4)])
-def test_unpatch_undoes_patches(shape):
+@pytest.mark.parametrize("shape, P", [((2, 3, 4, 6), 2), ((1, 1, 9, 3), 3), ((3, 2, 2, 4), 1)])
+def test_patches_are_the_books(shape, P):
     images = draw(*shape)
-    assert torch.equal(unpatch(patches(images, 4), *shape[1:]), images)
+    cut = patches(images, P)
+    assert torch.equal(cut, vision.patches(images, P))
+    assert torch.equal(unpatch(cut, *shape[1:]), vision.unpatch(cut, *shape[1:]))
 
 
-def test_the_head_finds_the_class_token_first():
-    tokens, class_token, positions = draw(3, 4, 5), draw(5, seed=1), draw(5, 5, seed=2)
-    found = class_and_positions(tokens, class_token, positions)
-    torch.testing.assert_close(found[:, 0], (class_token + positions[0]).expand(3, -1), **EXACT)
-    torch.testing.assert_close(found[:, 1:] - tokens, positions[1:].expand(3, -1, -1), **EXACT)
+def test_the_first_block_reads_class_token_and_positions():
+    torch.manual_seed(0)
+    sizes = {"channels": 3, "image_size": 6, "patch_size": 2, "n_classes": 4}
+    config = TransformerConfig(1, d_model=8, n_heads=2, d_ff=12, n_layers=1, dropout=0.0)
+    model = vision.VisionTransformer(config, **sizes).double()
+    embedding, positions = model.encoder.embedding.symbols, model.encoder.embedding.positions.table
+    nn.init.normal_(embedding.class_token)
+    read = []
+    model.encoder.blocks[0].register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    images = draw(3, 3, 6, 6)
+    model(images)
+    tokens = embedding.linear(patches(images, 2))
+    found = class_and_positions(tokens, embedding.class_token, positions)
+    torch.testing.assert_close(found, read[0], **EXACT)
+
+
+def test_the_contrastive_loss_and_zero_shot_are_the_books():
+    pictures, sentences = draw(4, 3), draw(4, 3, seed=1)
+    for ours, books in (
+        (contrastive_loss, vision.contrastive_loss),
+        (zero_shot, vision.zero_shot),
+    ):
+        found, expected = (f(pictures, sentences, 0.3) for f in (ours, books))
+        torch.testing.assert_close(found, expected, **EXACT)
 
 
 def test_vectors_that_are_all_alike_cost_as_much_as_a_guess():
     same = draw(1, 6).expand(9, -1)
     assert math.isclose(contrastive_loss(same, same, 0.1), math.log(9))
-
-
-def test_zero_shot_is_a_row_of_the_contrastive_table():
-    images, sentences = draw(4, 3), draw(4, 3, seed=1)
-    log_p = zero_shot(images, sentences, 0.3).diagonal().log()
-    other = zero_shot(sentences, images, 0.3).diagonal().log()
-    found = contrastive_loss(images, sentences, 0.3)
-    torch.testing.assert_close(-(log_p + other).mean() / 2, found, **EXACT)
 
 
 def test_the_cost_is_that_of_a_block():
@@ -215,10 +223,12 @@ def occluded_in_one_batch(score, image, P, value):
 
 
 OTHER_STYLES = [
+    ("patches", vision.patches),
     ("patches", patches_by_a_loop),
     ("patches", lambda images, P: F.unfold(images, P, stride=P).mT),
     ("patches", lambda images, P: F.pixel_unshuffle(images, P).flatten(2).mT),
     ("patches", lambda x, P: windows(x, P).movedim(1, 3).flatten(3).flatten(1, 2)),
+    ("unpatch", vision.unpatch),
     ("unpatch", unpatched_by_a_loop),
     ("unpatch", unpatched_row_by_row),
     ("unpatch", unpatched_by_folding),
@@ -228,6 +238,7 @@ OTHER_STYLES = [
         lambda x, c, p: torch.cat([(c + p[0]).expand(len(x), 1, -1), x + p[1:]], dim=1),
     ),
     ("class_and_positions", lambda x, c, p: torch.stack([torch.vstack([c, t]) + p for t in x])),
+    ("contrastive_loss", vision.contrastive_loss),
     ("contrastive_loss", contrast_by_a_loop),
     ("contrastive_loss", contrast_by_logsumexp),
     ("contrastive_loss", lambda u, v, tau: both(unit(u) @ unit(v).T / tau)),
@@ -235,6 +246,7 @@ OTHER_STYLES = [
         "zero_shot",
         lambda u, v, tau: F.softmax(F.cosine_similarity(u[:, None], v, dim=-1) / tau, dim=-1),
     ),
+    ("zero_shot", vision.zero_shot),
     ("zero_shot", lambda u, v, tau: torch.stack([(unit(v) @ unit(x) / tau).softmax(0) for x in u])),
     ("recall_at_k", recall_by_sorting),
     ("recall_at_k", lambda s, own, k: (s.topk(k).indices == own[:, None]).any(1).float().mean()),
