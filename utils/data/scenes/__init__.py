@@ -1,10 +1,11 @@
 """A small world: scenes of one to three things, drawn as pictures, said in English and Chinese.
 
-`scenes` draws what there is to see, `drawn` draws the pictures, `say` the sentences; `understand`
-gives the scene back from a sentence.
+`scenes` draws at random what there is to see, `drawn` makes pictures of it, `say` makes sentences.
+Both can be undone: `read` tells what a picture shows, `understand` what a sentence says.
 """
 
 from utils.data.scenes.drawing import Box, draw, drawn, has_room, relation
+from utils.data.scenes.reading import Seen, read, shows
 from utils.data.scenes.sampling import choices, contradicts, part_of, scenes
 from utils.data.scenes.sentences import LONGEST, VOCABULARY, WAYS, say, understand, words
 from utils.data.scenes.things import (
@@ -37,6 +38,7 @@ __all__ = [
     "WAYS",
     "Box",
     "Scene",
+    "Seen",
     "Thing",
     "choices",
     "contradicts",
@@ -45,9 +47,11 @@ __all__ = [
     "exchanged",
     "has_room",
     "part_of",
+    "read",
     "relation",
     "say",
     "scenes",
+    "shows",
     "understand",
     "words",
 ]

@@ -14,10 +14,11 @@ from utils.data.scenes.drawing import Box, relation, shape
 from utils.data.scenes.things import COLOURS, DIGITS, SHAPES, SIDE, SIZES, Scene, Thing
 
 INK = 0.25  # what is fainter counts as ground where a thing is looked for
+GAP = 2  # pixels between pieces of one thing
 SPECK = 6  # pieces of fewer pixels are dirt
 SMALL, LARGE = SIZES["small"], SIZES["large"]
 LEAST_LIKE = 0.75  # cosine of an outline and what is read as one
-CLOSE = 1  # pixels by which a thing may be larger than it was drawn, when it is blurred
+CLOSE = 2  # pixels by which a thing may be larger than it was drawn, where colours run
 
 
 class Seen(NamedTuple):
@@ -82,21 +83,25 @@ def _inks(pixels: np.ndarray) -> np.ndarray:
 def _pieces(ink: np.ndarray) -> list[Box]:
     """The boxes around what hangs together, where pieces of one small thing are put together."""
     labels, _ = ndimage.label(ink > INK, structure=np.ones((3, 3)))
-    boxes = []
+    pieces = []
     for number, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1):
         box = Box(columns.start, rows.start, columns.stop, rows.stop)
-        boxes.append((box, int((labels[rows, columns] == number).sum())))
-    merged = True
-    while merged:
-        merged = False
-        for i, (a, n) in enumerate(boxes):
-            for j, (b, m) in enumerate(boxes[:i]):
-                both = Box(*np.minimum(a[:2], b[:2]).tolist(), *np.maximum(a[2:], b[2:]).tolist())
-                if max(_sides(both)) <= SMALL + CLOSE and not merged:
-                    boxes = [box for k, box in enumerate(boxes) if k not in (i, j)]
-                    boxes.append((both, n + m))
-                    merged = True
-    return [box for box, n_pixels in boxes if n_pixels >= SPECK]
+        n_pixels = int((labels[rows, columns] == number).sum())
+        while near := next((piece for piece in pieces if _one_thing(box, piece[0])), None):
+            pieces.remove(near)
+            box, n_pixels = _both(box, near[0]), n_pixels + near[1]
+        pieces.append((box, n_pixels))
+    return [box for box, n_pixels in pieces if n_pixels >= SPECK]
+
+
+def _one_thing(a: Box, b: Box) -> bool:
+    """Whether two pieces lie as near as those of a small thing, and are no larger together."""
+    gap = max(*np.subtract(a[:2], b[2:]), *np.subtract(b[:2], a[2:]))  # the wider of the two ways
+    return gap <= GAP and max(_sides(_both(a, b))) <= SMALL + CLOSE
+
+
+def _both(a: Box, b: Box) -> Box:
+    return Box(*map(min, a[:2], b[:2]), *map(max, a[2:], b[2:]))
 
 
 def _named(ink: np.ndarray, box: Box, colour: str) -> Seen | None:
@@ -105,7 +110,7 @@ def _named(ink: np.ndarray, box: Box, colour: str) -> Seen | None:
         place = _around(box, SMALL)
         form = _small_forms().predict(_features([_cut(ink, place)]))[0]
         return Seen(Thing(form, colour, "small" if form in SHAPES else None), place)
-    if max(_sides(box)) > LARGE + 2 * CLOSE or min(_sides(box)) < SMALL:
+    if max(_sides(box)) > LARGE + CLOSE or min(_sides(box)) < SMALL:
         return None
     place = _around(box, LARGE)
     likeness = {}
@@ -139,7 +144,7 @@ def _cut(ink: np.ndarray, box: Box) -> np.ndarray:
 def _features(cuts: list[np.ndarray]) -> np.ndarray:
     """Cuts as rows of length 1, so that how bright they are is no matter."""
     rows = np.stack([cut.ravel() for cut in cuts])
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-6)
 
 
 @cache
