@@ -1,0 +1,215 @@
+"""Day 12's first task: digits as sentences of patches, read by a Vision Transformer.
+
+Day 1's network stands beside it. Shapes: images (B, 1, 8, 8), logits (B, 10); a patch is 2 by 2
+pixels, so that a picture has 16 of them, row by row.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.arguments import check_choice, check_sizes
+from utils.data.augmentation import jitter
+from utils.data.batches import Batches
+from utils.data.pictures import Split
+from utils.tasks import digits as day_1
+from utils.training.loop import History, fit
+from utils.training.metrics import accuracy
+from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
+from utils.training.recipes import clip_gradients
+from utils.transformer import EncoderOnly, TransformerConfig
+from utils.vision import VisionTransformer, patches, unpatch
+
+SIDE, P = 8, 2  # pixels of a picture and of a patch, each way
+PER_SIDE = SIDE // P
+NETWORKS = "ViT", "CNN"
+RATES = {"ViT": (1e-2, 2e-2, 4e-2, 8e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
+ORDERS = "as it is", "patches", "pixels"  # what is shuffled, once for all pictures
+
+
+# Networks -----------------------------------------------------------------------------------------
+
+
+def encoder_config(d_model: int, n_layers: int, n_heads: int = 4) -> TransformerConfig:
+    """Day 6's encoder as vision takes it: pre-norm, GELU, no dropout."""
+    return TransformerConfig(
+        1,  # no table of words
+        d_model=d_model,
+        n_heads=n_heads,
+        d_ff=2 * d_model,
+        n_layers=n_layers,
+        activation="gelu",
+        norm="pre",
+        positions="learned",
+        dropout=0.0,
+    )
+
+
+def louder_positions(model: EncoderOnly, factor: float = 10.0) -> EncoderOnly:
+    """Make the positions larger, or patches look alike to the first block wherever they are."""
+    with torch.no_grad():
+        model.encoder.embedding.positions.table.mul_(factor)
+    return model
+
+
+def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) -> nn.Module:
+    """Return one of `NETWORKS`, untrained: three blocks of width 48, or Day 1's with max pooling.
+
+    Raises: ValueError if there is no such network.
+    """
+    check_choice("kind", kind, NETWORKS)
+    torch.manual_seed(seed)
+    if kind == "CNN":
+        return day_1.network("max pooling")
+    model = VisionTransformer(
+        encoder_config(48, 3),
+        channels=1,
+        image_size=SIDE,
+        patch_size=patch_size,
+        n_classes=10,
+        pool=pool,
+    )
+    return louder_positions(model)
+
+
+# Pictures -----------------------------------------------------------------------------------------
+
+
+def some_of(part: Split, n: int, seed: int = 0) -> Split:
+    """Return n pictures of a part, drawn anew for each seed.
+
+    Raises: ValueError if the part has fewer.
+    """
+    check_sizes(n=n)
+    if n > len(part.labels):
+        raise ValueError(f"The part has {len(part.labels)} pictures: no {n} can be drawn from it.")
+    rows = torch.randperm(len(part.labels), generator=torch.Generator().manual_seed(seed))[:n]
+    return Split(part.images[rows], part.labels[rows])
+
+
+def shuffled(images: Tensor, what: str, seed: int = 0) -> Tensor:
+    """Put the patches or the pixels of all pictures into one other order, drawn from the seed.
+
+    what: one of `ORDERS`; "as it is" changes nothing.
+    Raises: ValueError if there is no such order.
+    """
+    check_choice("what", what, ORDERS)
+    if what == "as it is":
+        return images
+    size = P if what == "patches" else 1
+    rows = patches(images, size)
+    order = torch.randperm(rows.shape[1], generator=torch.Generator().manual_seed(seed))
+    return unpatch(rows[:, order], *images.shape[1:])
+
+
+# Training -----------------------------------------------------------------------------------------
+
+
+def optimiser_for(
+    model: nn.Module, blocks: list[nn.Module], rate: float, steps: int, decay: float = 0.1
+) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
+    """Muon for the matrices of stacks of blocks and AdamW, with a fifth of its rate, for the rest.
+
+    Without blocks AdamW has the whole rate. Rates rise for a twentieth of the steps and fall to 0
+    along a cosine; gradients are clipped to a norm of 1.
+    """
+    matrices = [weight for stack in blocks for weight in hidden_matrices(stack)]
+    chosen = {id(weight) for weight in matrices}
+    others = decayed((w for w in model.parameters() if id(w) not in chosen), decay)
+    if matrices:
+        optimiser = MuonAndAdamW(
+            matrices, others, matrix_rate=rate, matrix_decay=decay, rate=rate / 5
+        )
+    else:
+        optimiser = torch.optim.AdamW(others, lr=rate)
+    clip_gradients(optimiser, 1.0)
+    warmup = steps / 20
+
+    def factor(done: int) -> float:
+        falling = max(0.0, (done - warmup) / (steps - warmup))
+        return min(1.0, (done + 1) / warmup) * (1 + math.cos(math.pi * falling)) / 2
+
+    return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+
+
+def train(
+    model: nn.Module,
+    part: Split,
+    *,
+    steps: int = 400,
+    rate: float = 2e-2,
+    shuffle: str = "as it is",
+    seed: int = 0,
+    validation: Split | None = None,
+) -> History:
+    """Train a network of `NETWORKS` on pictures that differ a little each time they are seen.
+
+    Batches are of 64 pictures, or of all if there are fewer; epochs make up at least the steps.
+    shuffle: one of `ORDERS`, applied to what was jittered.
+    """
+    batches = Batches(
+        *part,
+        batch_size=64,
+        shuffle=True,
+        transform=lambda images: shuffled(jitter(images), shuffle),
+    )
+    epochs = math.ceil(steps / len(batches))
+    blocks = [model.encoder.blocks] if isinstance(model, VisionTransformer) else []
+    optimiser, schedule = optimiser_for(model, blocks, rate, epochs * len(batches))
+    return fit(
+        model,
+        batches,
+        F.cross_entropy,
+        optimiser,
+        epochs=epochs,
+        seed=seed,
+        schedule=schedule,
+        metrics={"accuracy": accuracy},
+        validation=validation and Batches(*validation, batch_size=256),
+    )
+
+
+def reads(model: nn.Module, part: Split, shuffle: str = "as it is") -> float:
+    """Share of a part that a model reads correctly, shuffled as it was trained."""
+    return day_1.reads(model, Split(shuffled(part.images, shuffle), part.labels))
+
+
+# What it sees -------------------------------------------------------------------------------------
+
+
+def distances(per_side: int) -> Tensor:
+    """How far patches lie from each other, in patches: (N, N), N = per_side²."""
+    y, x = torch.meshgrid(*[torch.arange(per_side).double()] * 2, indexing="ij")
+    places = torch.stack([y.flatten(), x.flatten()], dim=1)
+    return torch.cdist(places, places)
+
+
+def likeness(positions: Tensor) -> Tensor:
+    """Cosine of each position's vector with each other's. Shapes: (N, D) to (N, N)."""
+    unit = F.normalize(positions, dim=1)
+    return unit @ unit.T
+
+
+def alike_by_distance(positions: Tensor) -> dict[float, float]:
+    """The mean cosine of positions that lie so far apart, by the distance in patches.
+
+    Shapes: positions (N, D), N a square, without the class token's.
+    """
+    far, alike = distances(math.isqrt(len(positions))), likeness(positions)
+    return {d: alike[far == d].mean().item() for d in sorted(set(far.flatten().tolist()))}
+
+
+@torch.no_grad()
+def looks(model: VisionTransformer, images: Tensor) -> Tensor:
+    """How far each head looks, in patches: the mean distance, weighted by attention.
+
+    The class token is left out, as query and as key (Dosovitskiy et al., 2021, fig. 7).
+    Shapes: images (B, C, H, W) to (L, h).
+    """
+    _, weights = model(images, need_weights=True)  # (B, L, h, T, T)
+    N = distances(math.isqrt(weights.shape[-1]))
+    among = weights[..., -len(N) :, -len(N) :]
+    among = among / among.sum(dim=-1, keepdim=True)
+    return (among * N.to(among)).sum(dim=-1).mean(dim=(0, -1))
