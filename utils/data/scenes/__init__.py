@@ -4,8 +4,8 @@
 Both can be undone: `read` tells what a picture shows, `understand` what a sentence says.
 """
 
-from utils.data.scenes.drawing import Box, draw, drawn, has_room, relation
-from utils.data.scenes.reading import Seen, read, shows
+from utils.data.scenes.drawing import Box, draw, drawn, has_room, paint, relation
+from utils.data.scenes.reading import Seen, described, read, shows
 from utils.data.scenes.sampling import choices, contradicts, part_of, scenes
 from utils.data.scenes.sentences import LONGEST, VOCABULARY, WAYS, say, understand, words
 from utils.data.scenes.things import (
@@ -42,10 +42,12 @@ __all__ = [
     "Thing",
     "choices",
     "contradicts",
+    "described",
     "draw",
     "drawn",
     "exchanged",
     "has_room",
+    "paint",
     "part_of",
     "read",
     "relation",

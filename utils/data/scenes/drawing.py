@@ -1,5 +1,6 @@
 """How a scene is drawn: places are found for its things, and each is drawn in its colour."""
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from random import Random
@@ -18,10 +19,15 @@ MARGIN = {"circle": 3, "square": 2}  # pixels of an outline that nothing inside 
 class Box(NamedTuple):
     """The pixels left ≤ x < right, top ≤ y < bottom."""
 
-    left: float
-    top: float
-    right: float
-    bottom: float
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """x and y, from the upper left corner of the picture."""
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
 def draw(scene: Scene, seed: int | Random, part: str = "train") -> Tensor:
@@ -30,13 +36,13 @@ def draw(scene: Scene, seed: int | Random, part: str = "train") -> Tensor:
 
 
 def drawn(
-    scenes: list[Scene], seed: int | Random, part: str = "train", need_boxes: bool = False
+    scenes: Sequence[Scene], seed: int | Random, part: str = "train", need_boxes: bool = False
 ) -> Tensor | tuple[Tensor, list[list[Box]]]:
     """Draw scenes on black, each at places drawn from all that its relations allow.
 
-    A thing left of another ends before that begins, and is nearer to its height than to its side:
-    never more than half as far above or below as it is to the left. Things don't overlap, unless
-    one is inside the other.
+    What is left of another thing ends before that begins, and is at most half as far above or
+    below it as it is to its left; so for the other sides. Things don't overlap, unless one is
+    inside the other: a digit or a small shape in a large circle or square.
 
     seed: a number, or Python's generator, which then goes on.
     part: of scikit-learn's digits in "file order": handwriting of "test" is never in "train".
@@ -46,32 +52,54 @@ def drawn(
     Raises: ValueError if there is no such part, or a scene has no room in the picture.
     """
     chance = seed if isinstance(seed, Random) else Random(seed)
-    handwriting = _handwriting(part)
+    boxes = [_placed(scene, chance) for scene in scenes]
     pictures = np.zeros((len(scenes), 3, SIDE, SIDE), dtype=np.float32)
-    boxes = []
-    for picture, scene in zip(pictures, scenes, strict=True):
-        boxes.append(_placed(scene, chance))
-        inside_last = sorted(zip(scene.things, boxes[-1], strict=True), key=lambda t: -t[0].side)
-        for thing, (left, top, right, bottom) in inside_last:
-            ink = shape(thing) if thing.form in SHAPES else chance.choice(handwriting[thing.form])
-            ground = picture[:, top:bottom, left:right]  # a view: (3, side, side)
-            ground[:] = np.where(ink > 0, _RGB[thing.colour] * ink, ground)
+    for picture, scene, places in zip(pictures, scenes, boxes, strict=True):
+        _paint(picture, scene.things, places, chance, _handwriting(part))
     pictures = torch.from_numpy(pictures)
     return (pictures, boxes) if need_boxes else pictures
 
 
-def relation(a: Box, b: Box) -> str | None:
-    """Say how box a lies to box b: in one of `RELATIONS`, or not at all where b is inside a.
+def paint(
+    things: Sequence[Thing], boxes: Sequence[Box], seed: int | Random, part: str = "train"
+) -> Tensor:
+    """Draw things where one wants them: (3, 24, 24). The seed chooses the handwriting.
 
-    Next to each other, the larger distance of the centres decides.
+    Raises: ValueError if there is no such part, a box has not the size of its thing, or reaches
+    over the edge.
     """
-    if all(np.subtract(a[:2], b[:2]) >= -1) and all(np.subtract(b[2:], a[2:]) >= -1):
-        return "inside" if a[2] - a[0] < b[2] - b[0] else None
-    across = (a.left + a.right - b.left - b.right) / 2
-    down = (a.top + a.bottom - b.top - b.bottom) / 2
+    for thing, box in zip(things, boxes, strict=True):
+        sides = (box.right - box.left, box.bottom - box.top)
+        if sides != (thing.side, thing.side) or min(box) < 0 or max(box) > SIDE:
+            raise ValueError(
+                f"A box of {thing.side} by {thing.side} pixels inside {SIDE} by {SIDE} is needed "
+                f"for a {thing.form}, not {tuple(box)}."
+            )
+    chance = seed if isinstance(seed, Random) else Random(seed)
+    picture = np.zeros((3, SIDE, SIDE), dtype=np.float32)
+    _paint(picture, things, boxes, chance, _handwriting(part))
+    return torch.from_numpy(picture)
+
+
+def relation(a: Box, b: Box) -> str | None:
+    """Say how box a lies to box b: in one of `RELATIONS`, or None where b is inside a.
+
+    Inside means up to one pixel over the edge. Of what is not inside, the larger distance of the
+    centres decides.
+    """
+    if _inside(a, b):
+        return "inside"
+    if _inside(b, a):
+        return None
+    across, down = np.subtract(a.centre, b.centre).tolist()
     if abs(across) > abs(down):
         return "left of" if across < 0 else "right of"
     return "above" if down < 0 else "below"
+
+
+def _inside(a: Box, b: Box) -> bool:
+    edges = (a.left - b.left, a.top - b.top, b.right - a.right, b.bottom - a.bottom)
+    return min(edges) >= -1 and a.right - a.left < b.right - b.left
 
 
 def has_room(scene: Scene) -> bool:
@@ -118,6 +146,24 @@ def _placed(scene: Scene, chance: Random) -> list[Box]:
         Box(x + left, y + top, x + left + side, y + top + side)
         for (x, y), side in zip(corners[row].tolist(), sides, strict=True)
     ]
+
+
+def _paint(
+    picture: np.ndarray,
+    things: Sequence[Thing],
+    boxes: Sequence[Box],
+    chance: Random,
+    handwriting: dict[str, list[np.ndarray]],
+) -> None:
+    """Draw things into a picture (3, 24, 24) itself: what is inside another comes after it."""
+    inks = [
+        shape(thing) if thing.form in SHAPES else chance.choice(handwriting[thing.form])
+        for thing in things
+    ]
+    drawn_first = sorted(zip(things, boxes, inks, strict=True), key=lambda drawn: -drawn[0].side)
+    for thing, (left, top, right, bottom), ink in drawn_first:
+        ground = picture[:, top:bottom, left:right]  # (3, side, side), a view
+        ground[:] = np.where(ink > 0, _RGB[thing.colour] * ink, ground)
 
 
 def _outlines(scene: Scene) -> tuple[str | None, ...]:

@@ -1,7 +1,8 @@
 """What a picture shows, read without a network: colours by their hue, pieces, and their forms."""
 
+from collections.abc import Sequence
 from functools import cache
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -62,13 +63,26 @@ def shows(picture: Tensor, scene: Scene) -> bool:
     if seen is None or len(seen) != len(scene.things):
         return False
     return any(
-        all(s.thing == thing for s, thing in zip(order, scene.things, strict=True))
-        and all(
-            relation(a.box, b.box) == name
-            for a, b, name in zip(order, order[1:], scene.relations, strict=False)
-        )
+        tuple(thing for thing, _ in order) == scene.things and _related(order) == scene.relations
         for order in permutations(seen)
     )
+
+
+def described(seen: Sequence[Seen]) -> Scene:
+    """Put the things seen into a scene; what is inside another is said to be, where it can be.
+
+    Raises: ValueError if there are no or too many things.
+    """
+    if not 1 <= len(seen) <= 3:
+        raise ValueError(f"A scene has one to three things: {len(seen)} were seen.")
+    orders = [order for order in permutations(seen) if None not in _related(order)]
+    order = max(orders, key=lambda order: _related(order).count("inside"))
+    return Scene(tuple(thing for thing, _ in order), _related(order))
+
+
+def _related(seen: Sequence[Seen]) -> tuple[str | None, ...]:
+    """How each thing lies to the next."""
+    return tuple(relation(a.box, b.box) for a, b in pairwise(seen))
 
 
 def _inks(pixels: np.ndarray) -> np.ndarray:

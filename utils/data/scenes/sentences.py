@@ -27,7 +27,7 @@ SENTENCES = {  # by the number of things a, b, c; relations are r, s, and their 
             "{a} is {r[of]} {b}, which is {s[of]} {c}",
             "{a} {r[short]} {b}, which is {s[short]} {c}",
             "{a}, {R[it]} {b}, and {S[that]} {c}",
-            "there is {b}, {a} is {r[it]}, and {c} is {S[it]}",
+            "there is {b}: {a} is {r[it]}, and {c} is {S[it]}",
             "{b} with {a} {r[it]} and {c} {S[it]}",
         ),
     },
@@ -56,7 +56,7 @@ SENTENCES = {  # by the number of things a, b, c; relations are r, s, and their 
     },
 }
 WAYS = {"en": 5, "zh": 5}  # in which each scene is said
-LONGEST = 26  # words of a sentence
+LONGEST = 27  # words of a sentence
 
 PHRASES = {
     "en": {
@@ -153,7 +153,7 @@ def _pattern(template: str, language: str) -> re.Pattern:
     """What `say` makes of a template, with groups for the relations and for the parts of things."""
     pattern = ""
     for literal, field, _, _ in Formatter().parse(template):
-        pattern += re.sub("[,，]|一个", "", literal.lower())
+        pattern += re.sub("[,:，]|一个", "", literal.lower())
         if field and field in "abc":
             parts = (COLOURS, ("small", "large"), FORMS)
             if language == "zh":
