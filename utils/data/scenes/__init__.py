@@ -5,6 +5,7 @@ Both can be undone: `read` tells what a picture shows, `understand` what a sente
 """
 
 from utils.data.scenes.drawing import Box, draw, drawn, has_room, paint, relation
+from utils.data.scenes.pages import for_pages
 from utils.data.scenes.reading import Seen, described, read, shows
 from utils.data.scenes.sampling import choices, contradicts, part_of, scenes
 from utils.data.scenes.sentences import LONGEST, VOCABULARY, WAYS, say, understand, words
@@ -46,6 +47,7 @@ __all__ = [
     "draw",
     "drawn",
     "exchanged",
+    "for_pages",
     "has_room",
     "paint",
     "part_of",

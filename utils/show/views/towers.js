@@ -1,0 +1,102 @@
+// Two encoders into one space (`utils.vision.CLIP`): how well a picture fits sentences, and what its
+// patches have to do with it.
+function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softmax, cache, remember, attend }, model) {
+  const weights = decode(model), { heads, side, patch_size: P, words, activation } = model, n = side / P;
+  const bent = { relu, gelu }[activation], rows = new Map(words.map((word, id) => [word, id]));
+  const known = new Map(); // sentences that have been encoded
+  const vision = tower("vision."), text = tower("text.");
+
+  function tower(name) {
+    const own = part(weights, name), blocks = [];
+    while (`blocks.${blocks.length}.self_attention.W_in` in own) blocks.push(part(own, `blocks.${blocks.length}.`));
+    return { own, blocks };
+  }
+
+  const unit = (x) => {
+    const length = Math.hypot(...x);
+    return x.map((value) => value / length);
+  };
+
+  // W x + b of many vectors: four at a time, which is faster than one by one.
+  function products(W, xs, b) {
+    const { rows, columns, numbers } = W, ys = xs.map(() => new Float32Array(rows)), spare = new Float32Array(rows);
+    for (let t = 0; t < xs.length; t += 4) {
+      const [p, q, r, s] = [0, 1, 2, 3].map((k) => xs[t + k] ?? xs[t]);
+      const [y, z, u, v] = [0, 1, 2, 3].map((k) => ys[t + k] ?? spare);
+      for (let i = 0, at = 0; i < rows; i++) {
+        let one = b[i], two = one, three = one, four = one;
+        for (let j = 0; j < columns; j++, at++) {
+          const w = numbers[at];
+          one += w * p[j];
+          two += w * q[j];
+          three += w * r[j];
+          four += w * s[j];
+        }
+        y[i] = one;
+        z[i] = two;
+        u[i] = three;
+        v[i] = four;
+      }
+    }
+    return ys;
+  }
+
+  // Blocks in pre-norm over some vectors; of the last one only what stands at `at`.
+  function read(x, { own, blocks }, at) {
+    const D = x[0].length;
+    blocks.forEach((layer, i) => {
+      const norm = (k, one) => layerNorm(one, layer[`residuals.${k}.norm.weight`], layer[`residuals.${k}.norm.bias`]);
+      const dense = (name, all) => products(layer[`${name}.weight`], all, layer[`${name}.bias`]);
+      const held = cache(x.length, D), roles = products(layer["self_attention.W_in"], x.map((one) => norm(0, one)), layer["self_attention.b_in"]);
+      for (const all of roles) remember(held, all.subarray(D, 2 * D), all.subarray(2 * D));
+      const left = i < blocks.length - 1 ? [...x.keys()] : [at];
+      const mixed = dense("self_attention.W_o", left.map((place) => attend(roles[place].subarray(0, D), held, heads).context));
+      const after = left.map((place, k) => plus(x[place], mixed[k]));
+      const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(bent));
+      x = after.map((one, k) => plus(one, thought[k]));
+    });
+    return layerNorm(x[0], own["norm.weight"], own["norm.bias"]);
+  }
+
+  // The patches of a picture (3 · side · side), row by row, each (3 · P · P).
+  function patches(picture) {
+    return Array.from({ length: n * n }, (_, at) => Float32Array.from({ length: 3 * P * P }, (_, i) => {
+      const c = Math.floor(i / (P * P)), y = Math.floor(at / n) * P + Math.floor(i / P) % P;
+      return picture[(c * side + y) * side + (at % n) * P + i % P];
+    }));
+  }
+
+  // A place in the common space: of a picture's vectors, and of a sentence.
+  function seen(tokens) {
+    const { own } = vision, table = own["embedding.positions.table"];
+    const x = [own["embedding.class_token"], ...tokens].map((one, at) => plus(one, row(table, at)));
+    return unit(product(own["head.weight"], read(x, vision, 0)));
+  }
+
+  function said(sentence) {
+    const { own } = text, table = own["embedding.symbols.weight"], scale = Math.sqrt(table.columns);
+    const x = sentence.map((word, at) =>
+      plus(row(table, rows.get(word)).map((value) => scale * value), row(own["embedding.positions.table"], at)));
+    return unit(product(own["head.weight"], read(x, text, x.length - 1)));
+  }
+
+  const token = (patch) => product(vision.own["embedding.projection.weight"], patch, vision.own["embedding.projection.bias"]);
+  const fits = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
+
+  // Cosines of a picture and sentences (lists of words); then, patch by patch, by how much that of one
+  // sentence falls where it is grey.
+  return function* ({ picture, sentences, chosen, grey }) {
+    const all = sentences.map((sentence) => {
+      const name = sentence.join(" ");
+      if (!known.has(name)) known.set(name, said(sentence));
+      return known.get(name);
+    });
+    const tokens = patches(picture).map(token), whole = seen(tokens);
+    const cosines = all.map((one) => fits(one, whole));
+    yield { cosines };
+    const hidden = token(new Float32Array(3 * P * P).fill(grey));
+    for (const at of tokens.keys()) {
+      yield { fall: cosines[chosen] - fits(all[chosen], seen(tokens.with(at, hidden))) };
+    }
+  };
+}
