@@ -33,7 +33,7 @@ function sayings({ languages, patterns, phrases, english, opposite, relations, c
       if (language === "en") return ["a", a, b, c].filter(Boolean).join(" ");
       return size ? `${b}色${things.length < 3 ? "的" : ""}${a}${c}` : `${b}色的${c}`;
     };
-    return sentences[things.length][way].replace(/\{(\w)(?:\[(\w+)\])?\}/g, (_, slot, style) => {
+    return sentences[things.length][way].replace(/[{](\w)(?:[[](\w+)[\]])?[}]/g, (_, slot, style) => {
       if (!style) return name(things["abc".indexOf(slot)]);
       const relation = found["rs".indexOf(slot.toLowerCase())];
       return styles[/[RS]/.test(slot) ? opposite[relation] : relation][style];

@@ -1,15 +1,14 @@
 // Two encoders into one space (`utils.vision.CLIP`): how well a picture fits sentences, and what its
 // patches have to do with it.
-function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softmax, cache, remember, attend }, model) {
+function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softmax, sinusoidal, cache, remember, attend }, model) {
   const weights = decode(model), { heads, side, patch_size: P, words, activation } = model, n = side / P;
-  const bent = { relu, gelu }[activation], rows = new Map(words.map((word, id) => [word, id]));
-  const known = new Map(); // sentences that have been encoded
-  const vision = tower("vision."), text = tower("text.");
+  const bent = { relu, gelu }[activation], ids = new Map(words.map((word, id) => [word, id]));
+  const [vision, text] = ["image", "text"].map(encoder), known = new Map(); // sentences that have been encoded
 
-  function tower(name) {
-    const own = part(weights, name), blocks = [];
-    while (`blocks.${blocks.length}.self_attention.W_in` in own) blocks.push(part(own, `blocks.${blocks.length}.`));
-    return { own, blocks };
+  function encoder(name, i) {
+    const own = part(weights, `${name}_encoder.`), stack = part(own, "encoder."), blocks = [];
+    while (`blocks.${blocks.length}.self_attention.W_in` in stack) blocks.push(part(stack, `blocks.${blocks.length}.`));
+    return { own, stack, blocks, heads: heads[i] };
   }
 
   const unit = (x) => {
@@ -41,21 +40,23 @@ function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softm
     return ys;
   }
 
-  // Blocks in pre-norm over some vectors; of the last one only what stands at `at`.
-  function read(x, { own, blocks }, at) {
+  // Blocks in pre-norm over some vectors; then the mean of those at some places, in the common space.
+  function read(x, { own, stack, blocks, heads }, places) {
     const D = x[0].length;
     blocks.forEach((layer, i) => {
       const norm = (k, one) => layerNorm(one, layer[`residuals.${k}.norm.weight`], layer[`residuals.${k}.norm.bias`]);
       const dense = (name, all) => products(layer[`${name}.weight`], all, layer[`${name}.bias`]);
       const held = cache(x.length, D), roles = products(layer["self_attention.W_in"], x.map((one) => norm(0, one)), layer["self_attention.b_in"]);
       for (const all of roles) remember(held, all.subarray(D, 2 * D), all.subarray(2 * D));
-      const left = i < blocks.length - 1 ? [...x.keys()] : [at];
+      const left = i < blocks.length - 1 ? [...x.keys()] : places;
       const mixed = dense("self_attention.W_o", left.map((place) => attend(roles[place].subarray(0, D), held, heads).context));
       const after = left.map((place, k) => plus(x[place], mixed[k]));
       const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(bent));
       x = after.map((one, k) => plus(one, thought[k]));
     });
-    return layerNorm(x[0], own["norm.weight"], own["norm.bias"]);
+    const normed = x.map((one) => layerNorm(one, stack["norm.weight"], stack["norm.bias"]));
+    const mean = normed.reduce(plus).map((sum) => sum / normed.length);
+    return unit(product(own["output.weight"], mean, own["output.bias"]));
   }
 
   // The patches of a picture (3 · side · side), row by row, each (3 · P · P).
@@ -66,21 +67,21 @@ function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softm
     }));
   }
 
-  // A place in the common space: of a picture's vectors, and of a sentence.
+  const embedding = "embedding.symbols.", table = "embedding.positions.table";
+  const token = (patch) => product(vision.stack[`${embedding}linear.weight`], patch, vision.stack[`${embedding}linear.bias`]);
+
   function seen(tokens) {
-    const { own } = vision, table = own["embedding.positions.table"];
-    const x = [own["embedding.class_token"], ...tokens].map((one, at) => plus(one, row(table, at)));
-    return unit(product(own["head.weight"], read(x, vision, 0)));
+    const { stack } = vision, x = [stack[`${embedding}class_token`], ...tokens];
+    return read(x.map((one, at) => plus(one, row(stack[table], at))), vision, [0]);
   }
 
   function said(sentence) {
-    const { own } = text, table = own["embedding.symbols.weight"], scale = Math.sqrt(table.columns);
-    const x = sentence.map((word, at) =>
-      plus(row(table, rows.get(word)).map((value) => scale * value), row(own["embedding.positions.table"], at)));
-    return unit(product(own["head.weight"], read(x, text, x.length - 1)));
+    const { stack } = text, symbols = stack[`${embedding}weight`], D = symbols.columns;
+    const x = sentence.map((word, at) => plus(row(symbols, ids.get(word)).map((value) => Math.sqrt(D) * value),
+      table in stack ? row(stack[table], at) : sinusoidal(at, D)));
+    return read(x, text, [...x.keys()]);
   }
 
-  const token = (patch) => product(vision.own["embedding.projection.weight"], patch, vision.own["embedding.projection.bias"]);
   const fits = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
 
   // Cosines of a picture and sentences (lists of words); then, patch by patch, by how much that of one

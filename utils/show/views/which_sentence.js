@@ -1,7 +1,7 @@
 function draw({ model, world, start, sentence, grey }) {
   const N = 16, WAIT = 250; // sentences, and milliseconds after a key
   const { words, understand, say, holds, exchanged, among, seen } = sayings(world);
-  let network = null, scale = 1, known = new Set(), timer, busy = false, late = false;
+  let network = null, scale = 1, longest = 0, known = new Set(), timer, busy = false, late = false;
   let own = null, language = "en", way = 0, sixteen = [], chosen = 0, cosines = null, falls = [];
 
   const told = make("p"), why = make("p"), both = make("p"), never = make("p"), size = make("p", { class: "view-label" });
@@ -35,13 +35,14 @@ function draw({ model, world, start, sentence, grey }) {
   function read() {
     const pieces = words(field.value), strange = [...new Set(pieces.filter((word) => !known.has(word)))];
     const text = field.value.trim(), meant = understand(text);
-    if (!pieces.length || strange.length) {
+    if (!pieces.length || strange.length || pieces.length > longest) {
       network.stop();
       [sixteen, cosines, busy, late] = [[], null, false, false];
       bars.replaceChildren();
       covers.replaceChildren();
       for (const part of [why, both, never]) part.textContent = "";
-      told.textContent = strange.length ? `No scene is described with ${list(strange.map(quote))}.` : "Say what there is, as in “a red three”.";
+      told.textContent = strange.length ? `No scene is described with ${list(strange.map(quote))}.`
+        : pieces.length ? `It reads up to ${longest} words.` : "Say what there is, as in “a red three”.";
       return;
     }
     own = meant?.scene ?? null; // a sentence of known words may be none of the grammar
@@ -196,7 +197,7 @@ function draw({ model, world, start, sentence, grey }) {
 
   function wake(stored) {
     network = awake(towers, stored);
-    ({ scale } = stored);
+    ({ scale, longest } = stored);
     known = new Set(stored.words);
     canvas.patches = stored.side / stored.patch_size;
     covers.style.setProperty("--n", canvas.patches);

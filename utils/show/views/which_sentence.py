@@ -1,18 +1,22 @@
-"""Day 12: put a scene together, and two encoders in the page say which sentence fits it, and why."""
+"""Day 12: put a scene together; two encoders in the page say which sentence fits it, and why."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from utils.show.views.frame import paragraph, view
 from utils.show.views.models import Stored, check_shapes, encoder_block, hand_over, load, shapes
 
 GREY = 0.5  # of a patch that is hidden
+ACTIVATIONS = ("relu", "gelu")
+ENCODERS = ("image_encoder", "text_encoder")
+SYMBOLS, POSITIONS = "embedding.symbols", "embedding.positions.table"
 
 
 def which_sentence(model: str, world: Mapping, *, start: Sequence[Mapping], sentence: str) -> None:
     """Let the reader lay things on a canvas and say a sentence, and show which of sixteen fits.
 
     model: the name of a stored `utils.vision.CLIP`, of which the file tells "heads", "activation",
-        "patch_size", "side", "scale" and "words".
+        "patch_size", "side", "scale", "longest" and "words".
     world: what is drawn and said: `utils.data.scenes.for_pages()`.
     start: the things that lie there at first: "form", "colour", "size", "hand" (which ink of its
         form), "x" and "y" (of its left upper corner, in pixels). sentence: what is said at first.
@@ -20,6 +24,8 @@ def which_sentence(model: str, world: Mapping, *, start: Sequence[Mapping], sent
         side, or a thing lies outside.
     """
     held = load(model)
+    check(held, world["side"])
+    check_places(start, world)
     hand_over(model)
     data = {
         "model": {"name": model, "sha256": held.header["sha256"]},
@@ -40,3 +46,44 @@ def which_sentence(model: str, world: Mapping, *, start: Sequence[Mapping], sent
     says = f"View: which sentence fits a scene. {things}; {sentence}"
     parts = ["runtime", "live", "towers", "scenes", "stage"]
     view("which_sentence", data, says=says, still=still, parts=parts)
+
+
+def check_places(start: Sequence[Mapping], world: Mapping) -> None:
+    """Raise a ValueError if a thing isn't of the world, or lies outside of its canvas."""
+    inks = {(form["form"], form["size"]): form["inks"] for form in world["forms"]}
+    for thing in start:
+        own = inks.get((thing["form"], thing["size"]), ())
+        side = math.isqrt(len(own[0])) if 0 <= thing["hand"] < len(own) else math.inf
+        most = world["side"] - side
+        inside = 0 <= thing["x"] <= most and 0 <= thing["y"] <= most
+        if not inside or thing["colour"] not in world["colours"]:
+            raise ValueError(f"There is no such thing, or it lies outside of the canvas: {thing}.")
+
+
+def check(held: Stored, side: int) -> None:
+    """Raise a ValueError if a stored model is not of the kind that the page computes.
+
+    side: of the pictures, in pixels.
+    """
+    found, told = shapes(held), held.header
+    P, T, V = told.get("patch_size", 0), told.get("longest", 0), len(told.get("words", ()))
+    E = found.get("text_encoder.output.bias", (0,))[0]
+    n = (side // P) ** 2 if P else 0
+    wanted, fits = {}, P and side % P == 0 and told.get("activation") in ACTIVATIONS
+    for name, h in zip(ENCODERS, told.get("heads", (0, 0)), strict=True):
+        D = found.get(f"{name}.encoder.norm.bias", (0,))[0]
+        F = found.get(f"{name}.encoder.blocks.0.feed_forward.W_1.bias", (0,))[0]
+        L = sum(one.startswith(name) and one.endswith("self_attention.W_in") for one in found)
+        own = {f"blocks.{i}.{one}": s for i in range(L) for one, s in encoder_block(D, F).items()}
+        own |= {"norm.weight": (D,), "norm.bias": (D,)}
+        if name == ENCODERS[0]:
+            own |= {f"{SYMBOLS}.linear.weight": (D, 3 * P * P), f"{SYMBOLS}.linear.bias": (D,)}
+            own |= {f"{SYMBOLS}.class_token": (D,), POSITIONS: (1 + n, D)}
+        else:
+            own |= {f"{SYMBOLS}.weight": (V, D)}
+            own |= {POSITIONS: (T, D)} if f"{name}.encoder.{POSITIONS}" in found else {}
+        wanted |= {f"{name}.encoder.{one}": shape for one, shape in own.items()}
+        wanted |= {f"{name}.output.weight": (E, D), f"{name}.output.bias": (E,)}
+        fits = fits and L and h > 0 and D % h == 0
+    fits = fits and T > 0 and told.get("scale", 0) > 0 and told.get("side") == side
+    check_shapes(held, wanted, fits, "utils.vision.small_clip", "heads, words, sizes or scale")
