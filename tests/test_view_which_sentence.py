@@ -39,6 +39,7 @@ from utils.tasks.rounded import in_int8
 from utils.transformer import TransformerConfig
 from utils.vision import CLIP, cosines, patches, small_clip, unpatch
 
+HEADS = 3
 HANDS = 5  # of each digit, which keeps the pages of these tests small
 WORLD = for_pages(HANDS)
 expect.set_options(timeout=60_000)
@@ -225,20 +226,14 @@ def test_sixteen_different_sentences_of_the_grammar_with_the_exchanged_ones_firs
 def network() -> CLIP:
     """Two encoders that have not been trained, with weights large enough to tell scenes apart."""
     torch.manual_seed(0)
-    sizes = {"vocab_size": len(VOCABULARY), "n_layers": 2, "norm": "pre", "activation": "gelu"}
-    vision = TransformerConfig(d_model=24, n_heads=3, d_ff=40, **sizes)
-    text = TransformerConfig(d_model=20, n_heads=2, d_ff=30, **sizes)
+    sizes = {"vocab_size": len(VOCABULARY), "max_len": LONGEST, "positions": "learned"}
+    sizes |= {"n_heads": HEADS, "n_layers": 2, "norm": "pre", "activation": "gelu"}
+    vision = TransformerConfig(d_model=24, d_ff=40, **sizes)
+    text = TransformerConfig(d_model=18, d_ff=30, **sizes)
     model = small_clip(vision, text, image_size=SIDE, patch_size=6, width=16).eval()
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     return model
-
-
-def stored_as(name: str, model: CLIP, heads: tuple[int, int]) -> None:
-    weights = {one: parts for one, parts in in_int8(model).items() if one != "log_scale"}
-    told = {"heads": heads, "activation": "gelu", "patch_size": 6, "side": SIDE, "scale": 12.5}
-    told |= {"longest": LONGEST, "words": list(VOCABULARY.symbols)}
-    models.store(name, weights, made_by="tests", **told)
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +243,10 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "FOLDER", folder)
         model = network()
-        stored_as("tiny", model, (3, 2))
+        weights = in_int8(model)
+        del weights["log_scale"]
+        told = {"patch_size": 6, "temperature": 0.08, "words": list(VOCABULARY.symbols)}
+        models.store("tiny", weights, made_by="tests", heads=HEADS, **told)
         yield folder, with_rounded_weights(model)
 
 
@@ -346,7 +344,7 @@ def picture_of(things: list[dict]) -> torch.Tensor:
 def expected(made, things: list[dict], sentences: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
     """Cosines of sentences and their probabilities, (16,)."""
     found = cosines_of(made[1], picture_of(things)[None], sentences)[0]
-    return found, (12.5 * found).softmax(0)
+    return found, (found / 0.08).softmax(0)
 
 
 def agrees(tab, made, things: list[dict], true: str | None = SENTENCE) -> None:
@@ -581,10 +579,9 @@ def test_a_thing_outside_of_the_canvas_or_the_world_is_refused(here, shown, chan
     [
         ({"image_encoder.output.bias": (np.zeros(3, np.float32),)}, "image_encoder.output.bias"),
         ({"text_encoder.more": (np.zeros(3, np.float32),)}, "text_encoder.more"),
-        ({"heads": (5, 2)}, "heads, words, sizes or scale"),
-        ({"scale": 0}, "heads, words, sizes or scale"),
-        ({"side": 12}, "heads, words, sizes or scale"),
-        ({"activation": "silu"}, "heads, words, sizes or scale"),
+        ({"heads": 5}, "heads, patch size or temperature"),
+        ({"temperature": 0}, "heads, patch size or temperature"),
+        ({"patch_size": 0}, "image_encoder"),
         ({"patch_size": 4}, "image_encoder"),
         ({"words": ["a"]}, "text_encoder.encoder.embedding.symbols.weight"),
     ],

@@ -1,14 +1,15 @@
 // Two encoders into one space (`utils.vision.CLIP`): how well a picture fits sentences, and what its
 // patches have to do with it.
-function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softmax, sinusoidal, cache, remember, attend }, model) {
-  const weights = decode(model), { heads, side, patch_size: P, words, activation } = model, n = side / P;
-  const bent = { relu, gelu }[activation], ids = new Map(words.map((word, id) => [word, id]));
+function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, remember, attend }, model) {
+  const weights = decode(model), { heads, patch_size: P, words } = model, ids = new Map(words.map((word, id) => [word, id]));
+  const symbols = "embedding.symbols.", positions = "embedding.positions.table";
   const [vision, text] = ["image", "text"].map(encoder), known = new Map(); // sentences that have been encoded
+  const n = Math.sqrt(vision.stack[positions].rows - 1), side = n * P;
 
-  function encoder(name, i) {
+  function encoder(name) {
     const own = part(weights, `${name}_encoder.`), stack = part(own, "encoder."), blocks = [];
     while (`blocks.${blocks.length}.self_attention.W_in` in stack) blocks.push(part(stack, `blocks.${blocks.length}.`));
-    return { own, stack, blocks, heads: heads[i] };
+    return { own, stack, blocks };
   }
 
   const unit = (x) => {
@@ -41,7 +42,7 @@ function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softm
   }
 
   // Blocks in pre-norm over some vectors; then the mean of those at some places, in the common space.
-  function read(x, { own, stack, blocks, heads }, places) {
+  function read(x, { own, stack, blocks }, places) {
     const D = x[0].length;
     blocks.forEach((layer, i) => {
       const norm = (k, one) => layerNorm(one, layer[`residuals.${k}.norm.weight`], layer[`residuals.${k}.norm.bias`]);
@@ -51,7 +52,7 @@ function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softm
       const left = i < blocks.length - 1 ? [...x.keys()] : places;
       const mixed = dense("self_attention.W_o", left.map((place) => attend(roles[place].subarray(0, D), held, heads).context));
       const after = left.map((place, k) => plus(x[place], mixed[k]));
-      const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(bent));
+      const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(gelu));
       x = after.map((one, k) => plus(one, thought[k]));
     });
     const normed = x.map((one) => layerNorm(one, stack["norm.weight"], stack["norm.bias"]));
@@ -67,19 +68,14 @@ function towers({ decode, part, product, row, plus, layerNorm, relu, gelu, softm
     }));
   }
 
-  const embedding = "embedding.symbols.", table = "embedding.positions.table";
-  const token = (patch) => product(vision.stack[`${embedding}linear.weight`], patch, vision.stack[`${embedding}linear.bias`]);
-
-  function seen(tokens) {
-    const { stack } = vision, x = [stack[`${embedding}class_token`], ...tokens];
-    return read(x.map((one, at) => plus(one, row(stack[table], at))), vision, [0]);
-  }
+  const token = (patch) => product(vision.stack[`${symbols}linear.weight`], patch, vision.stack[`${symbols}linear.bias`]);
+  const placed = (x, { stack }) => x.map((one, at) => plus(one, row(stack[positions], at)));
+  const seen = (tokens) => read(placed([vision.stack[`${symbols}class_token`], ...tokens], vision), vision, [0]);
 
   function said(sentence) {
-    const { stack } = text, symbols = stack[`${embedding}weight`], D = symbols.columns;
-    const x = sentence.map((word, at) => plus(row(symbols, ids.get(word)).map((value) => Math.sqrt(D) * value),
-      table in stack ? row(stack[table], at) : sinusoidal(at, D)));
-    return read(x, text, [...x.keys()]);
+    const table = text.stack[`${symbols}weight`], large = (value) => Math.sqrt(table.columns) * value;
+    const x = sentence.map((word) => row(table, ids.get(word)).map(large));
+    return read(placed(x, text), text, [...x.keys()]);
   }
 
   const fits = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);

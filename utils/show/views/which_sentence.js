@@ -197,9 +197,10 @@ function draw({ model, world, start, sentence, grey }) {
 
   function wake(stored) {
     network = awake(towers, stored);
-    ({ scale, longest } = stored);
+    const rows = (name) => stored.weights.find(([one]) => one === `${name}_encoder.encoder.embedding.positions.table`)[1];
+    [scale, longest] = [1 / stored.temperature, rows("text")];
     known = new Set(stored.words);
-    canvas.patches = stored.side / stored.patch_size;
+    canvas.patches = Math.sqrt(rows("image") - 1);
     covers.style.setProperty("--n", canvas.patches);
     size.textContent = `${weighed(stored)}.`;
     field.disabled = false;

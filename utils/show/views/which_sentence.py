@@ -7,7 +7,6 @@ from utils.show.views.frame import paragraph, view
 from utils.show.views.models import Stored, check_shapes, encoder_block, hand_over, load, shapes
 
 GREY = 0.5  # of a patch that is hidden
-ACTIVATIONS = ("relu", "gelu")
 ENCODERS = ("image_encoder", "text_encoder")
 SYMBOLS, POSITIONS = "embedding.symbols", "embedding.positions.table"
 
@@ -15,8 +14,8 @@ SYMBOLS, POSITIONS = "embedding.symbols", "embedding.positions.table"
 def which_sentence(model: str, world: Mapping, *, start: Sequence[Mapping], sentence: str) -> None:
     """Let the reader lay things on a canvas and say a sentence, and show which of sixteen fits.
 
-    model: the name of a stored `utils.vision.CLIP`, of which the file tells "heads", "activation",
-        "patch_size", "side", "scale", "longest" and "words".
+    model: the name of a stored `utils.vision.CLIP` as `experiments/clip_page.py` makes one, of
+        which the file tells "heads", "patch_size", "temperature" and "words".
     world: what is drawn and said: `utils.data.scenes.for_pages()`.
     start: the things that lie there at first: "form", "colour", "size", "hand" (which ink of its
         form), "x" and "y" (of its left upper corner, in pixels). sentence: what is said at first.
@@ -66,24 +65,23 @@ def check(held: Stored, side: int) -> None:
     side: of the pictures, in pixels.
     """
     found, told = shapes(held), held.header
-    P, T, V = told.get("patch_size", 0), told.get("longest", 0), len(told.get("words", ()))
+    h, P, V = told.get("heads", 0), told.get("patch_size", 0), len(told.get("words", ()))
     E = found.get("text_encoder.output.bias", (0,))[0]
-    n = (side // P) ** 2 if P else 0
-    wanted, fits = {}, P and side % P == 0 and told.get("activation") in ACTIVATIONS
-    for name, h in zip(ENCODERS, told.get("heads", (0, 0)), strict=True):
-        D = found.get(f"{name}.encoder.norm.bias", (0,))[0]
-        F = found.get(f"{name}.encoder.blocks.0.feed_forward.W_1.bias", (0,))[0]
-        L = sum(one.startswith(name) and one.endswith("self_attention.W_in") for one in found)
+    n, wanted = (side // P) ** 2 if P > 0 else 0, {}
+    fits = n > 0 and side % P == 0 and h > 0 and told.get("temperature", 0) > 0
+    for name in ENCODERS:
+        stack = f"{name}.encoder."
+        T, D = found.get(stack + POSITIONS, (0, 0))
+        F = found.get(f"{stack}blocks.0.feed_forward.W_1.bias", (0,))[0]
+        L = sum(one.startswith(stack) and one.endswith("self_attention.W_in") for one in found)
         own = {f"blocks.{i}.{one}": s for i in range(L) for one, s in encoder_block(D, F).items()}
         own |= {"norm.weight": (D,), "norm.bias": (D,)}
         if name == ENCODERS[0]:
             own |= {f"{SYMBOLS}.linear.weight": (D, 3 * P * P), f"{SYMBOLS}.linear.bias": (D,)}
             own |= {f"{SYMBOLS}.class_token": (D,), POSITIONS: (1 + n, D)}
         else:
-            own |= {f"{SYMBOLS}.weight": (V, D)}
-            own |= {POSITIONS: (T, D)} if f"{name}.encoder.{POSITIONS}" in found else {}
-        wanted |= {f"{name}.encoder.{one}": shape for one, shape in own.items()}
+            own |= {f"{SYMBOLS}.weight": (V, D), POSITIONS: (T, D)}
+        wanted |= {stack + one: shape for one, shape in own.items()}
         wanted |= {f"{name}.output.weight": (E, D), f"{name}.output.bias": (E,)}
-        fits = fits and L and h > 0 and D % h == 0
-    fits = fits and T > 0 and told.get("scale", 0) > 0 and told.get("side") == side
-    check_shapes(held, wanted, fits, "utils.vision.small_clip", "heads, words, sizes or scale")
+        fits = fits and L > 0 and D % h == 0
+    check_shapes(held, wanted, fits, "experiments/clip_page.py", "heads, patch size or temperature")
