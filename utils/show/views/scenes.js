@@ -41,9 +41,12 @@ function sayings({ languages, patterns, phrases, english, opposite, relations, c
   }
 
   // How a box {x, y, side} lies to another; null where that is inside it.
+  const inside = (a, b) => a.side < b.side &&
+    Math.min(a.x - b.x, a.y - b.y, b.x + b.side - a.x - a.side, b.y + b.side - a.y - a.side) >= -1;
+
   function relation(a, b) {
-    const within = a.x - b.x >= -1 && a.y - b.y >= -1 && b.x + b.side - a.x - a.side >= -1 && b.y + b.side - a.y - a.side >= -1;
-    if (within) return a.side < b.side ? "inside" : null;
+    if (inside(a, b)) return "inside";
+    if (inside(b, a)) return null;
     const across = a.x - b.x + (a.side - b.side) / 2, down = a.y - b.y + (a.side - b.side) / 2;
     if (Math.abs(across) > Math.abs(down)) return across < 0 ? "left of" : "right of";
     return down < 0 ? "above" : "below";
@@ -99,11 +102,10 @@ function sayings({ languages, patterns, phrases, english, opposite, relations, c
     return [...found.values()];
   }
 
-  // What things that have places show, a small one first; undefined where one hides another.
+  // What things that have places show: small ones first, for what is inside another has to be.
   function seen(placed) {
     const things = [...placed].sort((one, other) => one.side - other.side);
-    const found = things.slice(1).map((thing, i) => relation(things[i], thing));
-    return things.length && found.every(Boolean) ? { things, relations: found } : undefined;
+    return { things, relations: things.slice(1).map((thing, i) => relation(things[i], thing)) };
   }
 
   return { words, understand, say, relation, holds, exchanged, among, seen };

@@ -15,9 +15,8 @@ function draw({ model, world, start, sentence, grey }) {
     tell();
   } }, "Exchange two");
   const describe = make("button", { type: "button", onclick: () => {
-    const scene = seen(placed());
-    if (scene) write(scene);
-    else told.textContent = "No sentence says that: the canvas is empty, or one thing hides another.";
+    if (canvas.things.length) write(seen(placed()));
+    else told.textContent = "The canvas is empty.";
   } }, "Say what is there");
   const canvas = stage(world, ask);
   const placed = () => canvas.things.map(({ kind, x, y, colour }) => {
