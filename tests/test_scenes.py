@@ -18,7 +18,6 @@ from utils.data.scenes import (
     OPPOSITE,
     PAIRS_UNSEEN,
     RELATIONS,
-    SHAPES,
     SIDE,
     VOCABULARY,
     WAYS,

@@ -58,14 +58,17 @@ SENTENCES = {  # by the number of things a, b, c; relations are r, s, and their 
 WAYS = {"en": 5, "zh": 5}  # in which each scene is said
 LONGEST = 27  # words of a sentence
 
-PHRASES = {
+PHRASES = {  # what `SENTENCES` calls for: {r[of]}, {r[short]} ...
     "en": {
-        "left of": dict(of="to the left of", short="left of", it="to its left"),
-        "right of": dict(of="to the right of", short="right of", it="to its right"),
-        "above": dict(of="above", short="above", it="above it"),
-        "below": dict(of="below", short="below", it="below it"),
-        "inside": dict(of="inside", short="in", it="inside it"),
-        "around": dict(of="around", short="around", it="around it"),
+        relation: dict(of=of, short=short, it=it, that=f"{of} that")
+        for relation, of, short, it in (
+            ("left of", "to the left of", "left of", "to its left"),
+            ("right of", "to the right of", "right of", "to its right"),
+            ("above", "above", "above", "above it"),
+            ("below", "below", "below", "below it"),
+            ("inside", "inside", "in", "inside it"),
+            ("around", "around", "around", "around it"),
+        )
     },
     "zh": {
         "left of": dict(of="的左边", short="左边"),
@@ -76,8 +79,6 @@ PHRASES = {
         "around": dict(of="外面", short="外面"),
     },
 }
-for phrases in PHRASES["en"].values():
-    phrases["that"] = f"{phrases['of']} that"
 
 CHINESE = dict(zip(COLOURS, "红绿蓝黄紫", strict=True))
 CHINESE |= dict(zip(FORMS, [*"零一二三四五六七八九", "圆形", "方形", "三角形"], strict=True))
@@ -158,7 +159,7 @@ def _pattern(template: str, language: str) -> re.Pattern:
             parts = (COLOURS, ("small", "large"), FORMS)
             if language == "zh":
                 parts = ([CHINESE[part] for part in choices] for choices in parts)
-            colour, size, form = map(_any, (f"{field}_{part}" for part in PARTS), parts)
+            colour, size, form = map(_any, (f"{field}_{part}" for part in _PARTS), parts)
             pattern += (
                 f"(?:a|the) (?:{size} )?{colour} {form}"
                 if language == "en"
@@ -177,7 +178,7 @@ def _scene(found: dict[str, str | None]) -> Scene:
     things, relations = [], []
     for name in "abc":
         if f"{name}_form" in found:
-            colour, size, form = (_ENGLISH.get(found[f"{name}_{part}"]) for part in PARTS)
+            colour, size, form = (_ENGLISH.get(found[f"{name}_{part}"]) for part in _PARTS)
             things.append(Thing(form, colour, size))
     for name in "rs":
         if name in found:
@@ -187,7 +188,7 @@ def _scene(found: dict[str, str | None]) -> Scene:
     return Scene(tuple(things), tuple(relations))
 
 
-PARTS = ("colour", "size", "form")
+_PARTS = ("colour", "size", "form")
 _ENGLISH = {word: word for word in CHINESE} | {word: name for name, word in CHINESE.items()}
 _MEANING = {
     phrase: relation
@@ -212,8 +213,7 @@ def _all_words() -> set[str]:
         for template in templates
         for literal, *_ in Formatter().parse(template)
     ]
-    phrases = [phrase for phrase in _MEANING]
-    return set(_split(" ".join([*literals, *phrases, *_ENGLISH, "a the 一 个 色 的"])))
+    return set(_split(" ".join([*literals, *_MEANING, *_ENGLISH, "a the 一 个 色 的"])))
 
 
 VOCABULARY = Vocabulary(_all_words())
