@@ -29,21 +29,22 @@ def fits(pictures: Tensor, sentences: Sequence[str], cosines: Tensor) -> Axes:
     return ax
 
 
-def decided(picture: Tensor, falls: Mapping[str, Tensor]) -> Figure:
-    """Show a picture, and for each sentence which of its patches speak for it or against it.
+def decided(picture: Tensor, maps: Mapping[str, Tensor], label: str) -> Figure:
+    """Show a picture, and maps of what its patches speak for (purple) or against (orange).
 
-    Shapes: picture (3, H, W), falls (rows, columns) of the similarity, where a patch is hidden.
+    Shapes: picture (3, H, W), maps {title: (rows, columns)}. label: what the numbers are.
     """
-    figure, axes = plt.subplots(1, 1 + len(falls), figsize=(WIDTH, 2.6))
+    down = -(-len(maps) // 2)
+    figure, grid = plt.subplots(down, 3, figsize=(WIDTH, 2.3 * down), squeeze=False)
     H, W = picture.shape[1:]
-    most = max(fall.abs().max().item() for fall in falls.values())
-    axes[0].imshow(picture.permute(1, 2, 0).numpy(), extent=(0, W, H, 0))
-    for ax, (sentence, fall) in zip(axes[1:], falls.items(), strict=True):
+    most = max(one.abs().max().item() for one in maps.values())
+    grid[0, 0].imshow(picture.permute(1, 2, 0).numpy(), extent=(0, W, H, 0))
+    for ax, (title, one) in zip(grid[:, 1:].flat, maps.items(), strict=False):
         form = {"cmap": SIGNED, "vmin": -most, "vmax": most, "extent": (0, W, H, 0)}
-        shown = ax.imshow(fall.numpy(), **form)
+        shown = ax.imshow(one.numpy(), **form)
         ax.contour(picture.amax(dim=0).numpy(), [0.3], extent=(0, W, 0, H), colors="gray")
-        ax.set_title(sentence)
-    for ax in axes:
+        ax.set_title(title)
+    for ax in grid.flat:
         ax.axis("off")
-    figure.colorbar(shown, ax=axes, shrink=0.7, label="fall")
+    figure.colorbar(shown, ax=grid, shrink=0.7, label=label)
     return figure
