@@ -3,7 +3,6 @@
 Shapes: a picture (3, H, W), scores of its n patches (n,), row by row.
 """
 
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -13,15 +12,14 @@ from utils.tasks.scenes import vectors_of
 from utils.vision import CLIP, patches, unpatch
 
 WAYS = "attention", "roll-out", "gradient × input", "occlusion"
-GREY = 0.5  # in which a patch is hidden
 
 
 def hidden_in_turn(picture: Tensor, patch_size: int) -> Tensor:
-    """Return the picture as often as it has patches, each time with another one grey."""
+    """Return the picture as often as it has patches, each time with another one black."""
     rows = patches(picture[None], patch_size)
     n = rows.shape[1]
     rows = rows.repeat(n, 1, 1)
-    rows[range(n), range(n)] = GREY
+    rows[range(n), range(n)] = 0.0  # the ground of every scene
     return unpatch(rows, *picture.shape)
 
 
@@ -31,7 +29,7 @@ def scores(model: CLIP, picture: Tensor, sentence: Tensor) -> dict[str, Tensor]:
     "attention": the class token's, in the last block, averaged over the heads. "roll-out": through
     all blocks (Abnar and Zuidema, 2020). Neither knows the sentence.
     "gradient × input": of the similarity, summed up over each patch. "occlusion": how far the
-    similarity falls if the patch is hidden.
+    similarity falls if the patch is painted black, as the ground is.
     """
     encoder = model.image_encoder
     P = encoder.encoder.embedding.symbols.patch_size
