@@ -5,6 +5,7 @@ pixels, so that a picture has 16 of them, row by row.
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ from torch.nn import functional as F
 from utils.arguments import check_choice, check_sizes
 from utils.data.augmentation import jitter
 from utils.data.batches import Batches
-from utils.data.pictures import Split
+from utils.data.pictures import Dataset, Split
 from utils.tasks import digits as day_1
 from utils.training.loop import History, fit
 from utils.training.metrics import accuracy
@@ -26,6 +27,7 @@ SIDE, P = 8, 2  # pixels of a picture and of a patch, each way
 PER_SIDE = SIDE // P
 NETWORKS = "ViT", "CNN"
 RATES = {"ViT": (1e-2, 2e-2, 4e-2, 8e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
+SEEDS = (0, 1, 2)
 ORDERS = "as it is", "patches", "pixels"  # what is shuffled, once for all pictures
 
 
@@ -55,7 +57,7 @@ def louder_positions(model: EncoderOnly, factor: float = 10.0) -> EncoderOnly:
 
 
 def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) -> nn.Module:
-    """Return one of `NETWORKS`, untrained: three blocks of width 48, or Day 1's with max pooling.
+    """Return one of `NETWORKS`, untrained: two blocks of width 48, or Day 1's with max pooling.
 
     Raises: ValueError if there is no such network.
     """
@@ -64,7 +66,7 @@ def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) 
     if kind == "CNN":
         return day_1.network("max pooling")
     model = VisionTransformer(
-        encoder_config(48, 3),
+        encoder_config(48, 2),
         channels=1,
         image_size=SIDE,
         patch_size=patch_size,
@@ -174,6 +176,34 @@ def train(
 def reads(model: nn.Module, part: Split, shuffle: str = "as it is") -> float:
     """Share of a part that a model reads correctly, shuffled as it was trained."""
     return day_1.reads(model, Split(shuffled(part.images, shuffle), part.labels))
+
+
+class Tuned(NamedTuple):
+    """A network at the rate that was chosen, with each of SEEDS."""
+
+    rate: float
+    by_rate: list[float]  # the share of the validation part that is correct, with the first seed
+    models: list[nn.Module]
+
+
+def tuned(kind: str, held: Dataset, n: int, *, steps: int, shuffle: str = "as it is") -> Tuned:
+    """Choose a network's rate on the validation part, of RATES, and train it with each of SEEDS.
+
+    n: pictures to learn from, others for each seed.
+    """
+
+    def trained(rate: float, seed: int) -> nn.Module:
+        model = network(kind, seed)
+        part = some_of(held.train, n, seed)
+        train(model, part, steps=steps, rate=rate, shuffle=shuffle, seed=seed)
+        return model
+
+    first, *others = SEEDS
+    tried = {rate: trained(rate, first) for rate in RATES[kind]}
+    correct = {rate: reads(model, held.validation, shuffle) for rate, model in tried.items()}
+    best = max(correct, key=correct.get)
+    models = [tried[best], *(trained(best, seed) for seed in others)]
+    return Tuned(best, [*correct.values()], models)
 
 
 # What it sees -------------------------------------------------------------------------------------

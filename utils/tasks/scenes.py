@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from utils.arguments import check_choice
 from utils.data.scenes import (
@@ -34,6 +34,7 @@ from utils.data.scenes import (
 )
 from utils.data.text import pad
 from utils.tasks.patches import encoder_config, louder_positions, optimiser_for
+from utils.tasks.two_bytes import Weights, restored
 from utils.training.loop import History, fit
 from utils.vision import CLIP, contrastive_loss, small_clip
 
@@ -191,6 +192,25 @@ def train(
         seed=seed,
         schedule=schedule,
     )
+
+
+# A model for the page -----------------------------------------------------------------------------
+
+
+def encoders(model: CLIP) -> nn.ModuleDict:
+    """What is stored of a CLIP in numbers of 8 bits: all but its temperature."""
+    return nn.ModuleDict({"image_encoder": model.image_encoder, "text_encoder": model.text_encoder})
+
+
+def restored_clip(weights: Weights, temperature: float) -> CLIP:
+    """Return the page's CLIP with stored weights, in evaluation mode.
+
+    weights, temperature: as `experiments/clip_page.py` stored them.
+    Raises: ValueError if these are not the weights of such a model.
+    """
+    model = clip(temperature=temperature)
+    restored(encoders(model), weights)
+    return model.eval()
 
 
 # What a model knows -------------------------------------------------------------------------------
