@@ -18,6 +18,7 @@ from utils.show.views.models import store
 from utils.tasks.patches import encoder_config
 from utils.tasks.rounded import in_int8
 from utils.tasks.scenes import (
+    ALONE,
     RATE,
     STEPS,
     WIDTH,
@@ -32,15 +33,24 @@ from utils.tasks.scenes import (
     train,
 )
 
-PARAMETERS = {"seed": [0, 1, 2], "hard": [0.0, 0.5], "steps": STEPS, "batch_size": B, "rate": RATE}
-SHORT = {"steps": 2, "batch_size": 8, "hard": [0.0], "seed": [0], "N": 20, "STORED": None}
-N = 500  # pictures for each share
+PARAMETERS = {
+    "seed": [0, 1, 2],
+    "hard": [0.0],
+    "steps": STEPS,
+    "alone": ALONE,
+    "batch_size": B,
+    "rate": RATE,
+}
+SHORT = {"steps": 2, "alone": 1, "batch_size": 8, "seed": [0], "N": 20, "STORED": None}
+N = 300  # pictures for each share
 STORED = (0, 0.0)  # seed and hard
 
 
-def measure(seed: int, hard: float, steps: int, batch_size: int, rate: float) -> dict:
+def measure(seed: int, hard: float, steps: int, alone: int, batch_size: int, rate: float) -> dict:
     model = clip(seed)
-    history = train(model, PicturesAndSentences(steps, batch_size, hard=hard), rate=rate, seed=seed)
+    history = train(
+        model, PicturesAndSentences(steps, batch_size, alone=alone, hard=hard), rate=rate, seed=seed
+    )
     model.eval()
     rounded = with_rounded_weights(model).eval()
     if (seed, hard) == STORED:

@@ -65,23 +65,32 @@ class PicturesAndSentences:
     """Batches (pictures, ids, lengths, rows) for `fit`: all pictures drawn anew at each pass.
 
     No two scenes of a batch are the same. Each is said in one of its ways, in English or Chinese.
+    alone: so many steps come first in which all scenes of one thing make the batch: their sentences
+        differ in the form or the colour alone, so that forms have to be learned.
     rows: 0 to B - 1: the sentence that belongs to a picture.
     hard: how likely a scene brings another one in the same words into the batch, see `near`.
     """
 
     def __init__(
-        self, steps: int, batch_size: int, seed: int = 0, n: int = POOL, hard: float = 0.0
+        self,
+        steps: int,
+        batch_size: int,
+        *,
+        alone: int = 0,
+        hard: float = 0.0,
+        seed: int = 0,
+        n: int = POOL,
     ):
         self.pool = _pool(n, seed)
-        self.steps, self.batch_size, self.hard = steps, batch_size, hard
+        self.steps, self.batch_size, self.alone, self.hard = steps, batch_size, alone, hard
 
     def __len__(self) -> int:
         return self.steps
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         chance = Random(int(torch.randint(2**31, ())))  # `fit` seeds torch's generator
-        for _ in range(self.steps):
-            yield self.batch(chance)
+        for step in range(self.steps):
+            yield told(self.pool[1], chance) if step < self.alone else self.batch(chance)
 
     def batch(self, chance: Random) -> tuple[Tensor, ...]:
         """Draw one batch: a third of its scenes has one thing, a third two and the rest three."""
@@ -91,11 +100,15 @@ class PicturesAndSentences:
             n = min(third, len(self.pool[number])) if number < 3 else self.batch_size - len(found)
             for scene in chance.sample(self.pool[number], n):
                 found[scene] = None
-                if (others := near(scene)) and chance.random() < self.hard:
+                if chance.random() < self.hard and (others := near(scene)):
                     found[chance.choice(others)] = None
-        shown = list(found)[: self.batch_size]
-        sentences = [chance.choice(said(scene)) for scene in shown]
-        return drawn(shown, chance), *pad(sentences), torch.arange(len(shown))
+        return told(list(found)[: self.batch_size], chance)
+
+
+def told(shown: list[Scene], chance: Random) -> tuple[Tensor, ...]:
+    """Draw scenes and take a sentence for each: pictures, ids, lengths, and rows 0 to B - 1."""
+    sentences = [chance.choice(said(scene)) for scene in shown]
+    return drawn(shown, chance), *pad(sentences), torch.arange(len(shown))
 
 
 @cache
@@ -150,7 +163,7 @@ def candidates(scene: Scene, kind: str, seed: int | Random = 0) -> list[Scene]:
 
 P, WIDTH, TEXT_WIDTH = 4, 64, 48  # a patch's side, of the picture's encoder and the text's
 E = 64  # of the space that both share
-STEPS, B, RATE = 1500, 128, 2e-2
+ALONE, STEPS, B, RATE = 700, 1000, 128, 2e-2
 
 
 def clip(seed: int = 0, patch_size: int = P, temperature: float = 0.07) -> CLIP:
