@@ -38,6 +38,10 @@ from utils.tasks import scenes as naming
 
 use_book_style()
 
+# %%
+held = models.load("clip")  # the lesson's model
+clip = naming.restored_clip(held.weights, held.header["temperature"])
+
 # %% [markdown]
 # (deeper-plane)=
 # ## What if the patches are shuffled?
@@ -81,6 +85,21 @@ def by_formula(P, D=64, F=128, L=2, side=24):
     return (T - 1) * 3 * P**2 * D + L * (T * (4 * D**2 + 2 * D * F) + 2 * T**2 * D) + D * 64
 
 
+# %% tags=["evidence"]
+rows = []
+for P in (12, 8, 6, 4, 3, 2, 1):
+    model = vision.VisionTransformer(
+        reading.encoder_config(64, 2), channels=3, image_size=24, patch_size=P, n_classes=64
+    )
+    with torch.no_grad():
+        counted = (
+            work(partial(model, torch.zeros(1, 3, 24, 24))).products // 2
+        )  # with the sums, 2 each
+    assert counted == by_formula(P)
+    inside = 2 * 2 * ((24 // P) ** 2 + 1) ** 2 * 64 / counted
+    rows.append([f"{P} × {P}", (24 // P) ** 2, f"{counted:,}", f"{inside:.0%}"])
+table(rows, ["patch", "patches", "products", "of these, scores and averages"])
+
 # %% [markdown]
 # So with single pixels, most of the work would be attention. The Vision Transformer of the paper reads 224 × 224 pixels in 196 patches of 16 × 16. Single pixels would be 50,176 tokens.
 
@@ -93,10 +112,45 @@ def by_formula(P, D=64, F=128, L=2, side=24):
 # - **Attention**: the weight that the class token gives to the patch in the last block, averaged over the heads.
 # - **Roll-out** {cite}`abnar2020quantifying`: half of what leaves a block came in through the residual connection. So each block's weights $A_l$, averaged over the heads, are mixed with the identity, and the blocks are multiplied: $\tilde A_L \cdots \tilde A_1$ with $\tilde A_l = \tfrac12 (A_l + I)$. The class token's row says how much of each patch it would hold if attention were all that happens.
 # - **Gradient × input**: the gradient of the similarity with respect to the patch's numbers, times these numbers, summed up.
-# - **Occlusion**: how far the similarity falls when the patch is painted grey.
+# - **Occlusion**: how far the similarity falls when the patch is painted black, like the ground.
+
+# %%
+show_source(decided_patches.scores)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four answers to one question: which patches of the picture make it similar to *a red three*? Attention and roll-out would be the same for any sentence. Each map is divided by its largest value.", "name": "fig-vis-four-ways"}, "image": {"alt": "The scene of a red three left of a blue seven, and four maps of six by six patches with the outlines of both digits: attention, roll-out, gradient times input and occlusion."}}
+picture = drawn([understand("a red three left of a blue seven")], seed=76)[0]
+(sentence,) = naming.vectors_of(clip, [understand("a red three")])
+scored = decided_patches.scores(clip, picture, sentence)
+shown = {way: (of / of.abs().max()).detach().view(6, 6) for way, of in scored.items()}
+decided(picture, shown, label="share of the largest")
+plt.show()
 
 # %% [markdown]
 # Attention and roll-out don't depend on the sentence at all: the picture is encoded before anything is asked. So how often is the strongest patch on the thing that is named?
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Occlusion finds the thing that the sentence names; attention can't know it. Share of 100 scenes of two things in which the strongest patch is on the named one; *any ink* is a patch drawn at random from those on either thing.", "name": "fig-vis-truth"}, "image": {"alt": "Five bars: attention, roll-out, gradient times input, occlusion and any ink. That of occlusion is the longest."}}
+on = decided_patches.on_the_thing(clip, 100)
+bars({way: 100 * share for way, share in on.items()}, "strongest patch on it (%)")
+plt.show()
+
+# %% [markdown]
+# (claim-vis-3)=
+
+# %% tags=["evidence"]
+claim(
+    "vis-3",
+    "No: its strongest patch is on the named thing in {attention:.0%} of scenes, any patch with ink in {ink:.0%}; that of occlusion is in {occlusion:.0%}.",
+    attention=on["attention"],
+    ink=on["any ink"],
+    occlusion=on["occlusion"],
+    holds=lambda attention, ink, occlusion: (
+        abs(attention - ink) < 0.15 and 0.45 < ink < 0.6 and occlusion > 0.9
+    ),
+    scale="the page's CLIP, 100 scenes of two things, patches of 4 × 4",
+)
+
+# %% [markdown]
+# Occlusion asks the question that we mean: does the answer depend on it? That is Day 5's test, an ablation. It costs a pass through the network for each patch.
 
 # %% [markdown]
 # ```{exercise} Roll-out
@@ -141,6 +195,38 @@ check("occlusion", occlusion)
 # *4 minutes.* **How much would a few labels add?** A **linear probe** (Day 2) is trained on the frozen image features of digits, with $k$ labelled pictures for each of the ten. Zero-shot naming has no labels, only sentences. Each digit has five, one in each colour, and the mean of their vectors stands for it ({numref}`exercise-several-ways`).
 
 
+# %%
+def of_digits(n, seed, part):
+    """Image features (n, 64) and labels (n,) of single digits, in all colours."""
+    many = scenes(2 * n, seed, n_things=(1,), part=part, pairs="all")
+    some = [scene for scene in many if scene.things[0].form in DIGITS][:n]
+    with torch.no_grad():
+        features = clip.encode_images(drawn(some, seed, part))
+    return features, torch.tensor([DIGITS.index(scene.things[0].form) for scene in some])
+
+
+# %%
+ways = [[Scene((Thing(form, colour),)) for colour in COLOURS] for form in DIGITS]
+classes = torch.stack([naming.vectors_of(clip, of_one).mean(dim=0) for of_one in ways])  # (10, 64)
+x, y = of_digits(400, 0, "test")
+no_labels = ((x @ classes.T).argmax(dim=1) == y).double().mean().item()
+
+# %% tags=["evidence"]
+labels, correct = [1, 2, 5, 10, 50], []
+for seed in range(3):
+    x_train, y_train = of_digits(1000, 1 + seed, "train")
+    of_class = [(y_train == k).nonzero()[:, 0] for k in range(10)]
+    correct.append([])
+    for k in labels:
+        some = torch.cat([rows[:k] for rows in of_class])
+        probe = LogisticRegression(C=100, max_iter=2000).fit(x_train[some], y_train[some])
+        correct[-1].append(100 * probe.score(x, y))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences alone are worth a few labels per digit: single digits of the test handwriting named correctly by a linear probe, and by sentences alone (dashed). Mean and range of three draws of the labelled pictures.", "name": "fig-vis-probe"}, "image": {"alt": "A curve with a band over 1 to 50 labels per digit, on a logarithmic axis, rises towards a dashed horizontal line."}}
+ax = curves({"linear probe": (labels, correct)}, "labels per digit", "correct (%)", logx=True)
+ax.axhline(100 * no_labels, color="gray", linestyle="dashed", linewidth=1)
+plt.show()
+
 # %% [markdown]
 # ```{exercise} A class in several ways
 # :label: exercise-several-ways
@@ -163,8 +249,50 @@ check("several_ways", several_ways)
 #
 # *5 minutes.* **Do pictures and sentences share one space?** A picture's own sentence is more similar to it than other sentences are. That doesn't mean that the two are close. Liang et al. {cite}`liang2022mind` found two clouds, far apart, in every model that they looked at. Their **modality gap** is the distance between the means of the two clouds.
 
+# %% tags=["evidence"]
+described = naming.distinct_scenes(300, 0, part="test")
+with torch.no_grad():
+    u = clip.encode_images(drawn(described, 0, "test"))
+v = {language: naming.vectors_of(clip, described, language) for language in ("en", "zh")}
+gap = (u.mean(dim=0) - v["en"].mean(dim=0)).norm().item()
+between = (v["zh"].mean(dim=0) - v["en"].mean(dim=0)).norm().item()
+own = (u * v["en"]).sum(dim=1).mean().item()
+languages = (v["zh"] * v["en"]).sum(dim=1).mean().item()
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Here the clouds overlap: pictures and sentences in both languages are spread over the same region. 300 new scenes, each as a picture, in English and in Chinese; the two main directions of all 900 vectors.", "name": "fig-vis-gap"}, "image": {"alt": "A scatter plot of three kinds of points: pictures as circles, English as squares, Chinese as triangles. They are mixed all over the plot."}}
+every = torch.cat([u, v["en"], v["zh"]])
+_, _, axes_of = torch.pca_lowrank(every - every.mean(dim=0), q=2, niter=8)
+ax = plt.subplots()[1]
+for name, of, marker in (
+    ("pictures", u, "o"),
+    ("English", v["en"], "s"),
+    ("Chinese", v["zh"], "^"),
+):
+    x, y = ((of - every.mean(dim=0)) @ axes_of).T
+    ax.scatter(x, y, s=14, marker=marker, label=name, alpha=0.6)
+ax.set(xlabel="first component", ylabel="second component")
+ax.legend()
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "The means of pictures and English sentences are {gap:.2f} apart, those of the two languages {between:.2f}. A picture and its sentence have a cosine of {own:.2f}, the same sentence in two languages {languages:.2f}.",
+    **{"gap": gap, "between": between, "own": own, "languages": languages},
+    holds=gap > between and own < languages,
+)
+
 # %% [markdown]
 # (deeper-fooled)=
 # ## What else is in the picture: can a seven turn a three into a seven?
 #
 # *4 minutes.* **Does it help or hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Nobody writes words into our scenes, but two digits can lie side by side. The picture shows a red three left of a blue seven, and there are two sentences to choose from, "a red three" and "a red seven". All the words of the second one are in the picture, in some way. Will the model fall for it? As a control, the wrong sentence names a digit that isn't there.
+
+
+# %% [markdown]
+# (deeper-published)=
+# ## The real thing: published weights
+#
+# *2 minutes.* **Do our layers compute what published models compute?** `load_vit` reads a Vision Transformer from a folder with `config.json` and its weights, in the layout of `transformers`, timm or torchvision, and `load_clip` reads CLIP. On small models with random weights, the outputs equal those of `transformers` (the tests compare them). To try a published one, put a folder `clip` into the folder that `BOOK_DATA` names.
+
+# %%
+show_source(vision.load_clip)
