@@ -81,8 +81,8 @@ function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, reme
   const fits = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
 
   // Cosines of a picture and sentences (lists of words); then, patch by patch, by how much that of one
-  // sentence falls where it is grey.
-  return function* ({ picture, sentences, chosen, grey }) {
+  // sentence falls where it is hidden.
+  return function* ({ picture, sentences, chosen, hidden: value }) {
     const all = sentences.map((sentence) => {
       const name = sentence.join(" ");
       if (!known.has(name)) known.set(name, said(sentence));
@@ -91,7 +91,7 @@ function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, reme
     const tokens = patches(picture).map(token), whole = seen(tokens);
     const cosines = all.map((one) => fits(one, whole));
     yield { cosines };
-    const hidden = token(new Float32Array(3 * P * P).fill(grey));
+    const hidden = token(new Float32Array(3 * P * P).fill(value));
     for (const at of tokens.keys()) {
       yield { fall: cosines[chosen] - fits(all[chosen], seen(tokens.with(at, hidden))) };
     }

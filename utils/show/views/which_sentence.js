@@ -1,4 +1,4 @@
-function draw({ model, world, start, sentence, grey }) {
+function draw({ model, world, start, sentence, hidden }) {
   const N = 16, WAIT = 250; // sentences, and milliseconds after a key
   const { words, understand, say, holds, exchanged, among, seen } = sayings(world);
   let network = null, scale = 1, longest = 0, known = new Set(), timer, busy = false, late = false;
@@ -123,7 +123,7 @@ function draw({ model, world, start, sentence, grey }) {
     [busy, falls] = [true, []];
     answer.setAttribute("aria-busy", "true");
     cover();
-    network.run({ picture: canvas.pixels(), sentences: sixteen.map(({ text }) => words(text)), chosen, grey }, 0, take, done);
+    network.run({ picture: canvas.pixels(), sentences: sixteen.map(({ text }) => words(text)), chosen, hidden }, 0, take, done);
   }
 
   function take(piece) {
@@ -158,7 +158,7 @@ function draw({ model, world, start, sentence, grey }) {
     if (rows.some((row, i) => row !== bars.children[i])) bars.replaceChildren(...rows);
   }
 
-  // Over the canvas: a frame for each patch, as thick as the score falls where that patch is grey.
+  // Over the canvas: a frame for each patch, as thick as the score falls where that patch is black.
   function cover() {
     const most = Math.max(1e-9, ...falls.map(Math.abs));
     covers.replaceChildren(...falls.map((fall) => {
@@ -169,7 +169,7 @@ function draw({ model, world, start, sentence, grey }) {
     covers.toggleAttribute("data-done", falls.length === canvas.patches ** 2);
   }
 
-  const score = (number) => number.toFixed(2).replace("-", "−");
+  const score = (number, digits = 2) => number.toFixed(digits).replace("-", "−");
 
   function tell() {
     if (!cosines) return;
@@ -178,7 +178,7 @@ function draw({ model, world, start, sentence, grey }) {
       (isTrue(best) ? "✓ That is true of the picture." : right ? `✗ True of the picture is ${quote(right.text)}.` : "None of them is true of the picture.");
     const n = canvas.patches, places = ranked(falls).filter((at) => falls[at] > 0.005).slice(0, 3);
     why.textContent = falls.length < n * n ? "" : `The score of ${quote(sixteen[chosen].text)} is ${score(cosines[chosen])}. ` + (places.length
-      ? `It falls most where the patch is grey in ${list(places.map((at) => `row ${Math.floor(at / n) + 1}, column ${at % n + 1} (by ${score(falls[at])})`))}.`
+      ? `It falls most where the patch is black in ${list(places.map((at) => `row ${Math.floor(at / n) + 1}, column ${at % n + 1} (by ${score(falls[at])})`))}.`
       : "It falls nowhere by as much as 0.01.");
     both.textContent = exchange.getAttribute("aria-pressed") === "true" ? compared() : "";
     const pairs = placed().filter(({ form, colour }) => world.unseen.some(([one, hue]) => one === form && hue === colour));
@@ -188,7 +188,7 @@ function draw({ model, world, start, sentence, grey }) {
   function compared() {
     const [other] = own ? exchanged(own) : [], at = other ? sixteen.findIndex(({ text }) => text === say(other, language, way)) : 0;
     if (at < 1) return "Say two things of two colours, and they can exchange them.";
-    const scores = `${quote(sixteen[0].text)} scores ${score(cosines[0])}; with the colours exchanged, ${quote(sixteen[at].text)} scores ${score(cosines[at])}. `;
+    const scores = `${quote(sixteen[0].text)} scores ${score(cosines[0], 3)}; with the colours exchanged, ${quote(sixteen[at].text)} scores ${score(cosines[at], 3)}. `;
     const [mine, others] = [sixteen[0], sixteen[at]].map(isTrue);
     if (!mine && !others) return `${scores}Neither is true of the picture.`;
     return scores + ((cosines[0] > cosines[at]) === mine ? "✓ The network prefers what is true of the picture." : "✗ The network prefers what is not true of the picture.");

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from utils.show.views.frame import paragraph, view
 from utils.show.views.models import Stored, check_shapes, encoder_block, hand_over, load, shapes
 
-GREY = 0.5  # of a patch that is hidden
+HIDDEN = 0.0  # what a hidden patch is painted with: black, as the ground is
 ENCODERS = ("image_encoder", "text_encoder")
 SYMBOLS, POSITIONS = "embedding.symbols", "embedding.positions.table"
 
@@ -31,7 +31,7 @@ def which_sentence(model: str, world: Mapping, *, start: Sequence[Mapping], sent
         "world": dict(world),
         "start": [dict(thing) for thing in start],
         "sentence": sentence,
-        "grey": GREY,
+        "hidden": HIDDEN,
     }
     things = ", ".join(
         " ".join(filter(None, ("a", thing["size"], thing["colour"], thing["form"])))
