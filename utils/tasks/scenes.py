@@ -163,7 +163,7 @@ def candidates(scene: Scene, kind: str, seed: int | Random = 0) -> list[Scene]:
 
 P, WIDTH, TEXT_WIDTH = 4, 64, 48  # a patch's side, of the picture's encoder and the text's
 E = 64  # of the space that both share
-ALONE, STEPS, B, RATE = 700, 1000, 128, 2e-2
+ALONE, STEPS, B, RATE = 3000, 6000, 128, 2e-2
 
 
 def clip(seed: int = 0, patch_size: int = P, temperature: float = 0.07) -> CLIP:
