@@ -7,7 +7,7 @@ are shuffled before they are read; so are those of the test. A list has a number
 from utils.data.pictures import digits
 from utils.tasks import patches as task
 
-PARAMETERS = {"network": list(task.NETWORKS), "shuffled": ["patches", "pixels"], "steps": 400}
+PARAMETERS = {"network": list(task.NETWORKS), "shuffled": ["patches", "pixels"], "steps": 1000}
 SHORT = {"steps": 3}
 
 

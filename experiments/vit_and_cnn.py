@@ -11,7 +11,7 @@ list for each seed; "before" training too.
 from utils.data.pictures import digits
 from utils.tasks import patches as task
 
-PARAMETERS = {"network": list(task.NETWORKS), "pictures": [50, 100, 200, 500, 1221], "steps": 400}
+PARAMETERS = {"network": list(task.NETWORKS), "pictures": [50, 100, 200, 500, 1221], "steps": 1000}
 SHORT = {"pictures": [50], "steps": 3}
 
 

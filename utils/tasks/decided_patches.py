@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from utils.classification.attribution import rolled_out
 from utils.data.scenes import Scene, drawn, scenes
 from utils.tasks.scenes import vectors_of
 from utils.vision import CLIP, patches, unpatch
@@ -38,13 +39,11 @@ def scores(model: CLIP, picture: Tensor, sentence: Tensor) -> dict[str, Tensor]:
     similarity = F.normalize(features, dim=1)[0] @ sentence
     (gradient,) = torch.autograd.grad(similarity, seen)
     with torch.no_grad():
-        heads = weights[0].mean(dim=1)  # (L, 1 + n, 1 + n)
-        share = torch.eye(heads.shape[-1])
-        for of_block in heads:
-            share = (of_block @ share + share) / 2
+        of_class = weights[0, -1].mean(dim=0)[0], rolled_out(weights[0])[0]  # (1 + n,) each
         without = model.encode_images(hidden_in_turn(picture, P)) @ sentence
-        by_way = (heads[-1, 0, 1:], share[0, 1:], patches((gradient * picture)[None], P)[0].sum(1))
-        return dict(zip(WAYS, (*by_way, similarity - without), strict=True))
+        steep = patches((gradient * picture)[None], P)[0].sum(dim=1)
+        by_way = (*(row[1:] for row in of_class), steep, similarity - without)
+        return dict(zip(WAYS, by_way, strict=True))
 
 
 def on_the_thing(model: CLIP, n: int = 100, seed: int = 0, part: str = "test") -> dict[str, float]:

@@ -20,13 +20,13 @@ from utils.training.loop import History, fit
 from utils.training.metrics import accuracy
 from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
 from utils.training.recipes import clip_gradients
-from utils.transformer import EncoderOnly, TransformerConfig
+from utils.transformer import TransformerConfig
 from utils.vision import VisionTransformer, patches, unpatch
 
 SIDE, P = 8, 2  # pixels of a picture and of a patch, each way
 PER_SIDE = SIDE // P
 NETWORKS = "ViT", "CNN"
-RATES = {"ViT": (1e-2, 2e-2, 4e-2, 8e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
+RATES = {"ViT": (5e-3, 1e-2, 2e-2, 4e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
 SEEDS = (0, 1, 2)
 ORDERS = "as it is", "patches", "pixels"  # what is shuffled, once for all pictures
 
@@ -49,13 +49,6 @@ def encoder_config(d_model: int, n_layers: int, n_heads: int = 4) -> Transformer
     )
 
 
-def louder_positions(model: EncoderOnly, factor: float = 10.0) -> EncoderOnly:
-    """Make the positions larger, or patches look alike to the first block wherever they are."""
-    with torch.no_grad():
-        model.encoder.embedding.positions.table.mul_(factor)
-    return model
-
-
 def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) -> nn.Module:
     """Return one of `NETWORKS`, untrained: two blocks of width 48, or Day 1's with max pooling.
 
@@ -65,7 +58,7 @@ def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) 
     torch.manual_seed(seed)
     if kind == "CNN":
         return day_1.network("max pooling")
-    model = VisionTransformer(
+    return VisionTransformer(
         encoder_config(48, 2),
         channels=1,
         image_size=SIDE,
@@ -73,7 +66,6 @@ def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) 
         n_classes=10,
         pool=pool,
     )
-    return louder_positions(model)
 
 
 # Pictures -----------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from utils.data.scenes import (
     words,
 )
 from utils.data.text import pad
-from utils.tasks.patches import encoder_config, louder_positions, optimiser_for
+from utils.tasks.patches import encoder_config, optimiser_for
 from utils.tasks.two_bytes import Weights, restored
 from utils.training.loop import History, fit
 from utils.vision import CLIP, contrastive_loss, small_clip
@@ -173,8 +173,6 @@ def clip(seed: int = 0, patch_size: int = P, temperature: float = 0.07) -> CLIP:
     model = small_clip(
         encoder_config(WIDTH, 2), text, image_size=SIDE, patch_size=patch_size, width=E
     )
-    for encoder in (model.image_encoder, model.text_encoder):
-        louder_positions(encoder)
     with torch.no_grad():
         model.log_scale.fill_(-math.log(temperature))
     return model
