@@ -438,24 +438,34 @@ for pairs, name in NEW.items():
     share[name] = naming.named(clip, 300, kind="easy", pairs=pairs)
 share["never seen, Chinese"] = naming.named(clip, 300, kind="easy", language="zh")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Among sixteen sentences, the stored model finds the correct one for more than half of the pictures of pairs that it has never seen, in both languages. Share of 300 new pictures of one thing; yours was trained for 80 batches, the stored one for 1,000.", "name": "fig-vis-named"}, "image": {"alt": "Five bars. Guessing is the shortest, with 6; yours is longer. The three of the stored model, for known pairs, for pairs never seen and for these in Chinese, are by far the longest."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Among sixteen sentences, the stored model finds the correct one for most pairs of form and colour that it has never seen, in both languages. Share of 300 new pictures of one thing; yours was trained for 80 batches, the stored one for 1,000.", "name": "fig-vis-named"}, "image": {"alt": "Five bars. Guessing is the shortest, with 6; yours is longer. The three of the stored model, for known pairs, for pairs never seen and for these in Chinese, are by far the longest."}}
 bars({name: 100 * of for name, of in share.items()}, "named correctly (%)")
 plt.show()
 
 # %% [markdown]
 # ## Look inside
 #
-# *7 minutes.* How similar are pictures and sentences?
-
+# *7 minutes.* In training there never was a red zero, a green one or a blue seven. Here are eight pictures of such pairs, in handwriting that is new, too, and the sentences for them.
 
 # %%
+UNSEEN = "red zero, green one, blue two, yellow three, purple four, red five, green six, blue seven"
+sentences = [f"a {name}" for name in UNSEEN.split(", ")]
+eight = drawn([understand(sentence) for sentence in sentences], seed=0, part="test")
+
+
 @torch.no_grad()
 def similarity(pictures, sentences):
     """Cosines of pictures (B, 3, 24, 24) and n sentences: (B, n)."""
     return clip.encode_images(pictures) @ clip.encode_texts(*naming.as_ids(sentences)).T
 
 
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each picture is most similar to its own sentence, though it never saw such a pair: similarities of eight new pictures and their sentences.", "name": "fig-vis-eight"}, "image": {"alt": "A map of eight by eight cells. Above the columns are eight pictures: a red zero, a green one, a blue two, a yellow three, a purple four, a red five, a green six and a blue seven; the rows are the sentences for them, in the same order. The diagonal is bright."}}
+fits(eight, sentences, similarity(eight, sentences))
+plt.show()
+
 # %% [markdown]
+# It knows *blue* from blue threes and *seven* from red sevens, and puts them together.
+#
 # Which patches does it use? Paint one patch after the other black, like the ground, and see how far the similarity falls. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-decided)).
 
 
@@ -476,12 +486,29 @@ plt.show()
 # %% [markdown]
 # And the plane? The model was never told which patches touch. We compare the learned vector of one position with those of all 36, by the cosine of the angle between them.
 
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The positions find the plane again: a position (the brightest patch) is most similar to its neighbours. Cosines of four learned positions, named by row and column, with all 36.", "name": "fig-vis-positions"}, "image": {"alt": "Four maps of six by six squares. In each, one square is the strongest, at a different place, and the squares around it are stronger than those far away."}}
+p = clip.image_encoder.encoder.embedding.positions.table[1:].detach()  # (36, 64)
+alike = reading.likeness(p).view(36, 6, 6)
+which = {"(2, 2)": 7, "(2, 5)": 10, "(4, 3)": 20, "(5, 5)": 28}
+image_grid([alike[i] for i in which.values()], list(which), columns=4, signed=True)
+plt.show()
+
 # %% [markdown]
 # A kernel of Day 1 sees its neighbours. How far does an attention head look? Multiply each weight by the distance between the two patches, and add up: that is its **attention distance** ({numref}`exercise-attention-distance`).
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.93 patches."}}
 near = torch.tensor([[1.0, 2, 1, 0], [3, 18, 6, 1], [4, 12, 6, 1], [2, 2, 1, 1]])
 mechanisms.looked(near / near.sum(), at=(1, 1))
+plt.show()
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After training, heads of one layer differ: some look near, some far. Attention distance of four heads in each of two layers, before and after training (bars: means; lines: from the nearest to the farthest head), on 200 new scenes.", "name": "fig-vis-looks"}, "image": {"alt": "Four bars: layer 1 untrained and trained, layer 2 untrained and trained. Untrained, the lines from lowest to highest are short; trained, they are long."}}
+new = drawn(scenes(200, 1, part="test"), seed=1, part="test")
+heads = {"untrained": naming.clip(seed=0), "trained": clip}
+far = {name: reading.looks(model.image_encoder, new) for name, model in heads.items()}  # (2, 4)
+bars(
+    {f"layer {i + 1}, {name}": of[i].tolist() for i in (0, 1) for name, of in far.items()},
+    "attention distance (patches)",
+)
 plt.show()
 
 # %% [markdown]
@@ -511,7 +538,7 @@ plt.show()
 # %%
 told = naming.told_from_exchanged(clip, 300)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen, with colours or places exchanged in the other.", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; those for exchanged colours and exchanged places are close to it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen, with colours or places exchanged in the other.", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; those for exchanged colours and exchanged places are ..."}}
 names = {"colours": "colours exchanged", "places": "places exchanged"}
 bars(
     {"guessing": 50.0} | {names[what]: 100 * of for what, of in told.items()},
@@ -543,6 +570,74 @@ claim(
     ),
     experiment="vit_and_cnn",
     scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 400 steps with jitter; four learning rates, three seeds",
+)
+
+# %% [markdown]
+# (claim-vis-2)=
+
+# %% tags=["evidence"]
+shuffled = experiments.load("shuffled_pictures")
+mixed = {
+    kind: fmean(shuffled.column("test", network=kind, shuffled="patches")[0])
+    for kind in ("ViT", "CNN")
+}
+claim(
+    "vis-2",
+    "Yes: with shuffled patches it reads {vit:.0%} of the digits, unshuffled {vit_plain:.0%}; a convolutional network reads {cnn:.0%} and {cnn_plain:.0%}.",
+    vit=mixed["ViT"],
+    vit_plain=mean[VIT][-1],
+    cnn=mixed["CNN"],
+    cnn_plain=mean[DAY_1][-1],
+    holds=lambda vit, vit_plain, cnn, cnn_plain: (
+        abs(vit - vit_plain) < 0.05 and cnn < cnn_plain - 0.03
+    ),
+    experiment="shuffled_pictures",
+    scale="all patches in one other order for training and test; 8 × 8 pixels, three seeds",
+)
+
+# %% [markdown]
+# (claim-vis-4)=
+
+# %% tags=["evidence"]
+page = experiments.load("clip_page").select(hard=0.0)  # three seeds
+named = {
+    (kind, pairs, language): fmean(row[f"named, {kind}, {pairs}, {language}"] for row in page)
+    for kind in ("easy", "hard")
+    for pairs in ("seen", "unseen")
+    for language in ("en", "zh")
+}
+claim(
+    "vis-4",
+    "Yes: among 16 sentences it finds that of a combination never seen for {new:.0%} of pictures, in Chinese for {zh:.0%}; for known combinations, {known:.0%}.",
+    new=named["easy", "unseen", "en"],
+    zh=named["easy", "unseen", "zh"],
+    known=named["easy", "seen", "en"],
+    holds=lambda new, zh, known: min(new, zh) > 0.8 and known > 0.9,
+    experiment="clip_page",
+    scale="forms and colours of scenes; two blocks and one, 1,000 batches of 128; new handwriting, three seeds",
+)
+
+# %% [markdown]
+# (claim-vis-7)=
+
+# %% tags=["evidence"]
+apart = [
+    fmean(
+        of[f"exchanged {what}, {language}"]
+        for of in rows
+        for language in ("en", "zh")
+        for what in told
+    )
+    for rows in (page, experiments.load("clip_page").select(hard=0.5))
+]
+claim(
+    "vis-7",
+    "Yes, if batches are random: of two sentences in the same words, the correct one is chosen for {plain:.0%}; trained on such pairs, for {hard:.0%}.",
+    plain=apart[0],
+    hard=apart[1],
+    holds=lambda plain, hard: 0.45 < plain < 0.65 and hard > plain + 0.15,
+    experiment="clip_page",
+    scale="two things, colours or places exchanged, two languages; guessing is correct for 50%; three seeds",
 )
 
 # %% [markdown]

@@ -48,6 +48,19 @@ clip = naming.restored_clip(held.weights, held.header["temperature"])
 #
 # *4 minutes.* **How much does each network depend on the plane?** One fixed order is drawn at random, and the patches of every picture are put into it, in training and in testing. To a Vision Transformer that is nearly the same task: its positions are random at first anyway, so they learn another plane. To a convolutional network it isn't: its kernels look at neighbours that are no longer there. Shuffling single pixels is worse for both, because then even a patch of 2 × 2 shows nothing.
 
+# %% tags=["evidence"]
+plain, mixed = experiments.load("vit_and_cnn"), experiments.load("shuffled_pictures")
+NAMES = {"ViT": "Transformer", "CNN": "Day 1's network"}
+read = {}
+for kind, name in NAMES.items():
+    read[name, "as they are"] = plain.column("test", network=kind, pictures=1221)[0]
+    for what in ("patches", "pixels"):
+        read[name, what] = mixed.column("test", network=kind, shuffled=what)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Shuffled patches are nearly the same to a Transformer, and worse for a convolutional network; shuffled pixels hurt both. Test digits read correctly after training on all 1,221 digits, each network at the best of four rates. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
+bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.items()}, "correct (%)")
+plt.show()
+
 # %% [markdown]
 # ```{exercise} The likeness of positions
 # :label: exercise-position-likeness
@@ -282,11 +295,57 @@ observe(
 )
 
 # %% [markdown]
+# (claim-vis-6)=
+
+# %% tags=["evidence"]
+page = experiments.load("clip_page").select(hard=0.0)
+first = {
+    language: fmean(row[f"pictures, seen, {language}"] for row in page) for language in ("en", "zh")
+}
+claim(
+    "vis-6",
+    "Yes: among 100 sentences, {en:.0%} of pictures find their own first, in Chinese {zh:.0%}; the clouds' means are {gap:.2f} apart, those of both languages {between:.2f}.",
+    **first,
+    gap=gap,
+    between=between,
+    holds=lambda en, zh, gap, between: min(en, zh) > 0.5 and between < gap < 0.4,
+    experiment="clip_page",
+    scale="one to three things; three seeds, the distances of one; unit vectors",
+)
+
+# %% [markdown]
 # (deeper-fooled)=
 # ## What else is in the picture: can a seven turn a three into a seven?
 #
 # *4 minutes.* **Does it help or hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Nobody writes words into our scenes, but two digits can lie side by side. The picture shows a red three left of a blue seven, and there are two sentences to choose from, "a red three" and "a red seven". All the words of the second one are in the picture, in some way. Will the model fall for it? As a control, the wrong sentence names a digit that isn't there.
 
+
+# %%
+def own_chosen(present: bool, n=200):
+    """Share of pictures of two digits for which the first one's sentence is chosen.
+
+    present: whether the wrong sentence has the other digit's form, or one that isn't there.
+    """
+    chance = Random(0)
+    shown, options = [], []
+    for _ in range(n):
+        forms, colours = chance.sample(DIGITS, 3), chance.sample(list(COLOURS), 2)
+        first, second = map(Thing, forms, colours)
+        shown.append(Scene((first, second), ("left of",)))
+        wrong = Thing(forms[1 if present else 2], colours[0])
+        options.append([Scene((first,)), Scene((wrong,))])
+    found = naming.chosen(clip, drawn(shown, chance, "test"), options)
+    return (found == 0).double().mean().item()
+
+
+# %% tags=["evidence"]
+absent, present = own_chosen(present=False), own_chosen(present=True)
+observe(
+    "If the wrong digit is nowhere in the picture, the sentence about the first one is chosen for {absent:.0%} of pictures; if the wrong digit lies beside it in another colour, for {present:.0%}.",
+    absent=absent,
+    present=present,
+    holds=present < absent,
+)
 
 # %% [markdown]
 # (deeper-published)=
