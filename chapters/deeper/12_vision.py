@@ -15,24 +15,23 @@
 import convolution_to_attention  # is `utils` this book's?
 
 from functools import partial
-from random import Random
 from statistics import fmean
 
 import matplotlib.pyplot as plt
 import torch
-from sklearn.linear_model import LogisticRegression
 
 from utils import vision
-from utils.data.scenes import COLOURS, DIGITS, Scene, Thing, drawn, scenes, understand
+from utils.data.scenes import drawn, scenes, understand
 from utils.exercises.vision import check
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.costs import work
 from utils.show.display import observe, show_source, table
-from utils.show.plotting import bars, curves, image_grid, use_book_style
+from utils.show.mechanisms import vision as mechanisms
+from utils.show.plotting import bars, curves, use_book_style
 from utils.show.scenes import decided
 from utils.show.views import models
-from utils.tasks import decided_patches
+from utils.tasks import decided_patches, space
 from utils.tasks import patches as reading
 from utils.tasks import scenes as naming
 
@@ -79,6 +78,66 @@ def position_likeness(positions, rows, columns):
 
 
 check("position_likeness", position_likeness)
+
+# %% [markdown]
+# (deeper-looks)=
+# ## How far do the heads look?
+#
+# *5 minutes, without the exercise.* **Does a head look at neighbours, like a kernel, or everywhere?** Multiply each weight by the distance between the two patches, and add up: that is the head's **attention distance**.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.93 patches."}}
+near = torch.tensor([[1.0, 2, 1, 0], [3, 18, 6, 1], [4, 12, 6, 1], [2, 2, 1, 1]])
+mechanisms.looked(near / near.sum(), at=(1, 1))
+plt.show()
+
+# %% tags=["evidence"]
+new = drawn(scenes(200, 1, part="test"), seed=1, part="test")
+everywhere = reading.distances(6).mean().item()  # if all 36 patches had the same weight
+trained = reading.looks(clip.image_encoder, new)  # (2, 4)
+observe(
+    "The heads of the lesson's CLIP look {near:.1f} to {far:.1f} patches far. A head with the same weight for all patches would look {even:.1f} patches far.",
+    near=trained.min().item(),
+    far=trained.max().item(),
+    even=everywhere,
+    holds=abs(trained - everywhere).max() < 0.5,
+)
+
+# %% [markdown]
+# So its heads look everywhere. That is no law: in the Vision Transformer of the paper, which is twelve blocks deep or more and reads 196 patches, some heads of the lowest layers do look at neighbours {cite}`dosovitskiy2021image`.
+
+# %% [markdown]
+# ```{exercise} Attention distance
+# :label: exercise-attention-distance
+#
+# *Core, 9 minutes.* Return each head's attention distance: the mean, over queries and pictures, of the sum of weight times distance in the plane ({numref}`fig-vis-distance`). The class token has no place in the plane. Leave it out, as a query and as a key, and scale the remaining weights of each query to sum to 1. ([Solution](../solutions/12_vision.ipynb#solution-attention-distance))
+# ```
+
+
+# %%
+def attention_distance(weights, rows, columns):
+    """Shapes: weights (B, h, 1 + n, 1 + n), class token first, n = rows · columns; returns (h,)."""
+    raise NotImplementedError
+
+
+check("attention_distance", attention_distance)
+
+# %% [markdown]
+# (deeper-class)=
+# ## A class token, or the mean?
+#
+# *2 minutes.* **Who should answer for a picture?** Instead of a class token, the head can read the mean of all outputs, as Day 8's classifiers did (`pool="mean"`). We train both on all digits.
+
+# %% tags=["evidence"]
+pooled = experiments.load("class_token")
+answers = {}
+for pool, name in (("class", "class token"), ("mean", "mean of all outputs")):
+    by_rate = {row["rate"]: fmean(row["validation"]) for row in pooled.select(pool=pool)}
+    best = max(by_rate, key=by_rate.get)
+    answers[name] = pooled.column("test", pool=pool, rate=best)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "[to be written]", "name": "fig-vis-pooled"}, "image": {"alt": "Two bars, class token and mean of all outputs."}}
+bars({name: [100 * r for r in of] for name, of in answers.items()}, "correct (%)")
+plt.show()
 
 # %% [markdown]
 # (deeper-cost)=
@@ -202,43 +261,79 @@ def occlusion(score, image, patch_size, value):
 check("occlusion", occlusion)
 
 # %% [markdown]
+# (deeper-batches)=
+# ## How large should a batch be?
+#
+# *3 minutes.* **Does contrastive learning need large batches?** In a batch of $B$ pairs, each picture has $B - 1$ counterexamples. Three small CLIPs see the same number of pictures in batches of 16, 64 or 256. So the smallest batches allow the most steps. Each batch size gets the best of four learning rates, and learns its temperature.
+
+# %% tags=["evidence"]
+batched = experiments.load("clip_batches")
+by_size = {B: batched.column("correct", batch_size=B)[0] for B in batched.parameters["batch_size"]}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "[to be written]", "name": "fig-vis-batches"}, "image": {"alt": "Three bars: batches of 16, of 64 and of 256."}}
+bars({f"batches of {B}": [100 * r for r in of] for B, of in by_size.items()}, "found first (%)")
+plt.show()
+
+# %% [markdown]
+# (claim-vis-5)=
+
+# %% tags=["evidence"]
+small, middle, large = map(fmean, by_size.values())
+claim(
+    "vis-5",
+    "[to be written] {small:.0%} {middle:.0%} {large:.0%}",
+    small=small,
+    middle=middle,
+    large=large,
+    holds=lambda small, middle, large: True,
+    experiment="clip_batches",
+    scale="98,304 pictures each, four rates each, three seeds; one of 100 sentences, or pictures, to be found first",
+)
+
+# %% [markdown]
+# (deeper-temperature)=
+# ## Does the temperature have to be learned?
+#
+# *2 minutes.* **What would a fixed temperature do?** The lower it is, the more the loss looks only at the most similar wrong pair.
+
+# %% tags=["evidence"]
+tempered = experiments.load("clip_temperature")
+at = {row["temperature"]: row["correct"] for row in tempered.rows}
+ends = tempered.column("ends at", temperature=0.0)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "[to be written]", "name": "fig-vis-temperature"}, "image": {"alt": "Six bars: learned, and fixed at 0.01, 0.03, 0.07, 0.2 and 1."}}
+bars(
+    {(f"fixed at {tau:g}" if tau else "learned"): [100 * r for r in of] for tau, of in at.items()},
+    "found first (%)",
+)
+plt.show()
+
+# %% [markdown]
 # (deeper-probe)=
 # ## Zero-shot against a linear probe
 #
-# *4 minutes.* **How much would a few labels add?** A **linear probe** (Day 2) is trained on the frozen image features of digits, with $k$ labelled pictures for each of the ten. Zero-shot naming has no labels, only sentences. Each digit has five, one in each colour, and the mean of their vectors stands for it ({numref}`exercise-several-ways`).
-
-
-# %%
-def of_digits(n, seed, part):
-    """Image features (n, 64) and labels (n,) of single digits, in all colours."""
-    many = scenes(2 * n, seed, n_things=(1,), part=part, pairs="all")
-    some = [scene for scene in many if scene.things[0].form in DIGITS][:n]
-    with torch.no_grad():
-        features = clip.encode_images(drawn(some, seed, part))
-    return features, torch.tensor([DIGITS.index(scene.things[0].form) for scene in some])
-
-
-# %%
-ways = [[Scene((Thing(form, colour),)) for colour in COLOURS] for form in DIGITS]
-classes = torch.stack([naming.vectors_of(clip, of_one).mean(dim=0) for of_one in ways])  # (10, 64)
-x, y = of_digits(400, 0, "test")
-no_labels = ((x @ classes.T).argmax(dim=1) == y).double().mean().item()
+# *4 minutes.* **How many labels are the sentences worth?** A **linear probe** is a linear classifier that is trained on frozen features (Day 2). Ours reads the pictures' vectors, and names one of thirteen forms. Zero-shot naming has no labels, only the thirteen sentences that differ in the form.
 
 # %% tags=["evidence"]
-labels, correct = [1, 2, 5, 10, 50], []
-for seed in range(3):
-    x_train, y_train = of_digits(1000, 1 + seed, "train")
-    of_class = [(y_train == k).nonzero()[:, 0] for k in range(10)]
-    correct.append([])
-    for k in labels:
-        some = torch.cat([rows[:k] for rows in of_class])
-        probe = LogisticRegression(C=100, max_iter=2000).fit(x_train[some], y_train[some])
-        correct[-1].append(100 * probe.score(x, y))
+labels = [20, 50, 100, 500]
+TRIED = {"forms in all colours": ("all", "all"), "in colours never seen": ("seen", "unseen")}
+probes, worded = {}, {}
+for name, (learned, pairs) in TRIED.items():
+    worded[name] = 100 * space.worded(clip, "form", pairs=pairs)
+    probes[name] = [
+        [100 * space.probed(clip, "form", n, pairs=pairs, learned=learned, seed=s) for n in labels]
+        for s in range(3)
+    ]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences alone are worth a few labels per digit: single digits of the test handwriting named correctly by a linear probe, and by sentences alone (dashed). Mean and range of three draws of the labelled pictures.", "name": "fig-vis-probe"}, "image": {"alt": "A curve with a band over 1 to 50 labels per digit, on a logarithmic axis, rises towards a dashed horizontal line."}}
-ax = curves({"linear probe": (labels, correct)}, "labels per digit", "correct (%)", logx=True)
-ax.axhline(100 * no_labels, color="gray", linestyle="dashed", linewidth=1)
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences alone are worth about a hundred labels, and more for combinations that are new: there, a probe trained on known ones falls far behind. Form of single things named correctly by a linear probe (lines: mean and range of three draws) and by sentences (dashed, in the same colour); 500 new pictures.", "name": "fig-vis-probe"}, "image": {"alt": "Two rising curves over 20 to 500 labels, on a logarithmic axis, each with a dashed horizontal line. The upper curve reaches its line at about 100 labels; the lower one, for colours never seen, stays far below its own."}}
+lines = {name: (labels, of) for name, of in probes.items()}
+ax = curves(lines, "labelled pictures", "form named correctly (%)", logx=True)
+for line, share in zip(ax.get_lines(), worded.values()):
+    ax.axhline(share, color=line.get_color(), linestyle="dashed", linewidth=1)
 plt.show()
+
+# %% [markdown]
+# Why does the probe fail on a red zero? In its training, all zeros had other colours, so nothing stops it from taking red as evidence against zero. Sentences name the form and the colour in separate words.
 
 # %% [markdown]
 # ```{exercise} A class in several ways
@@ -262,25 +357,17 @@ check("several_ways", several_ways)
 #
 # *5 minutes.* **Do pictures and sentences share one space?** A picture's own sentence is more similar to it than other sentences are. That doesn't mean that the two are close. Liang et al. {cite}`liang2022mind` found two clouds, far apart, in every model that they looked at. Their **modality gap** is the distance between the means of the two clouds.
 
-# %% tags=["evidence"]
-described = naming.distinct_scenes(300, 0, part="test")
-with torch.no_grad():
-    u = clip.encode_images(drawn(described, 0, "test"))
-v = {language: naming.vectors_of(clip, described, language) for language in ("en", "zh")}
-gap = (u.mean(dim=0) - v["en"].mean(dim=0)).norm().item()
-between = (v["zh"].mean(dim=0) - v["en"].mean(dim=0)).norm().item()
-own = (u * v["en"]).sum(dim=1).mean().item()
-languages = (v["zh"] * v["en"]).sum(dim=1).mean().item()
+# %%
+u, v = space.clouds(clip)  # of 300 new scenes, (300, 64) each
+_, v_zh = space.clouds(clip, language="zh")
+apart = {name: space.gap(u, of) for name, of in (("English", v), ("Chinese", v_zh))}
+between = space.gap(v, v_zh)["gap"]
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Here the clouds overlap: pictures and sentences in both languages are spread over the same region. 300 new scenes, each as a picture, in English and in Chinese; the two main directions of all 900 vectors.", "name": "fig-vis-gap"}, "image": {"alt": "A scatter plot of three kinds of points: pictures as circles, English as squares, Chinese as triangles. They are mixed all over the plot."}}
-every = torch.cat([u, v["en"], v["zh"]])
+every = torch.cat([u, v, v_zh])
 _, _, axes_of = torch.pca_lowrank(every - every.mean(dim=0), q=2, niter=8)
 ax = plt.subplots()[1]
-for name, of, marker in (
-    ("pictures", u, "o"),
-    ("English", v["en"], "s"),
-    ("Chinese", v["zh"], "^"),
-):
+for name, of, marker in (("pictures", u, "o"), ("English", v, "s"), ("Chinese", v_zh, "^")):
     x, y = ((of - every.mean(dim=0)) @ axes_of).T
     ax.scatter(x, y, s=14, marker=marker, label=name, alpha=0.6)
 ax.set(xlabel="first component", ylabel="second component")
@@ -289,63 +376,67 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "The means of pictures and English sentences are {gap:.2f} apart, those of the two languages {between:.2f}. A picture and its sentence have a cosine of {own:.2f}, the same sentence in two languages {languages:.2f}.",
-    **{"gap": gap, "between": between, "own": own, "languages": languages},
-    holds=gap > between and own < languages,
+    "The means of pictures and English sentences are {gap:.2f} apart, those of the two languages {between:.2f}. A picture and its own sentence have a cosine of {own:.2f}, a picture and another's {others:.2f}.",
+    gap=apart["English"]["gap"],
+    between=between,
+    own=apart["English"]["own"],
+    others=apart["English"]["others"],
+    holds=between < apart["English"]["gap"] < 0.3 and apart["English"]["own"] > 0.8,
 )
 
 # %% [markdown]
 # (claim-vis-6)=
 
 # %% tags=["evidence"]
-page = experiments.load("clip_page").select(hard=0.0)
-first = {
-    language: fmean(row[f"pictures, seen, {language}"] for row in page) for language in ("en", "zh")
-}
+page = experiments.load("clip_page").rows
+first = {language: fmean(row[f"pictures, seen, {language}"] for row in page) for language in ("en", "zh")}
 claim(
     "vis-6",
     "Yes: among 100 sentences, {en:.0%} of pictures find their own first, in Chinese {zh:.0%}; the clouds' means are {gap:.2f} apart, those of both languages {between:.2f}.",
     **first,
-    gap=gap,
+    gap=apart["English"]["gap"],
     between=between,
-    holds=lambda en, zh, gap, between: min(en, zh) > 0.5 and between < gap < 0.4,
+    holds=lambda en, zh, gap, between: min(en, zh) > 0.8 and between < gap < 0.3,
     experiment="clip_page",
     scale="one to three things; three seeds, the distances of one; unit vectors",
 )
 
 # %% [markdown]
+# (deeper-bag)=
+# ## Does it read sentences, or bags of words?
+#
+# *2 minutes.* **What if all the words of a sentence are shuffled?** In the lesson, the model often confused two sentences with the same words. So we take scenes of two and three things, and let each picture find its sentence among 100: with the words in their order, and in a random one.
+
+# %% tags=["evidence"]
+in_order, as_bag = space.found_in_order(clip, 300), space.found_by_bag(clip, 300)
+observe(
+    "With the words in order, {ordered:.0%} of pictures find their sentence first among 300; with shuffled words, {shuffled:.0%} do.",
+    ordered=in_order,
+    shuffled=as_bag,
+    holds=in_order > 0.6 and abs(in_order - as_bag) < 0.15,
+)
+
+# %% [markdown]
+# To find one sentence among many, a bag of words is nearly enough, as most sentences differ in their words. That is why such a test doesn't show whether a model understands a sentence {cite}`yuksekgonul2023when`.
+
+# %% [markdown]
 # (deeper-fooled)=
 # ## What else is in the picture: can a seven turn a three into a seven?
 #
-# *4 minutes.* **Does it help or hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Nobody writes words into our scenes, but two digits can lie side by side. The picture shows a red three left of a blue seven, and there are two sentences to choose from, "a red three" and "a red seven". All the words of the second one are in the picture, in some way. Will the model fall for it? As a control, the wrong sentence names a digit that isn't there.
-
-
-# %%
-def own_chosen(present: bool, n=200):
-    """Share of pictures of two digits for which the first one's sentence is chosen.
-
-    present: whether the wrong sentence has the other digit's form, or one that isn't there.
-    """
-    chance = Random(0)
-    shown, options = [], []
-    for _ in range(n):
-        forms, colours = chance.sample(DIGITS, 3), chance.sample(list(COLOURS), 2)
-        first, second = map(Thing, forms, colours)
-        shown.append(Scene((first, second), ("left of",)))
-        wrong = Thing(forms[1 if present else 2], colours[0])
-        options.append([Scene((first,)), Scene((wrong,))])
-    found = naming.chosen(clip, drawn(shown, chance, "test"), options)
-    return (found == 0).double().mean().item()
-
+# *3 minutes.* **Does it hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Nobody writes words into our scenes, but two digits can lie side by side: a red three and a blue seven. Ten sentences ask for the red digit: *a red zero* to *a red nine*. No red seven is there, but a seven is, and something red.
 
 # %% tags=["evidence"]
-absent, present = own_chosen(present=False), own_chosen(present=True)
+shares = space.misled(clip)
 observe(
-    "If the wrong digit is nowhere in the picture, the sentence about the first one is chosen for {absent:.0%} of pictures; if the wrong digit lies beside it in another colour, for {present:.0%}.",
-    absent=absent,
-    present=present,
-    holds=present < absent,
+    "Alone, the digit is named correctly in {alone:.0%} of pictures. With another digit beside it, in another colour, in {beside:.0%}; in {other:.0%}, the other digit's form is given the first one's colour.",
+    alone=shares["alone"],
+    beside=shares["beside another"],
+    other=shares["the other"],
+    holds=shares["alone"] > 0.8 and shares["beside another"] < shares["alone"] - 0.2,
 )
+
+# %% [markdown]
+# So the vector of a picture says that there is a three, a seven, red and blue, and hardly which belongs to which: a bag of properties, as the sentence's is a bag of words.
 
 # %% [markdown]
 # (deeper-published)=

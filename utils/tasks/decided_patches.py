@@ -63,9 +63,9 @@ def on_the_thing(model: CLIP, n: int = 100, seed: int = 0, part: str = "test") -
         own[:, top:bottom, left:right] = picture[:, top:bottom, left:right]
         on_it, inked = (_inked(image, P) for image in (own, picture))
         for way, of_patches in scores(model, picture, sentence).items():
-            found[way] += on_it[of_patches.argmax()].item() / n
-        found["any ink"] += (on_it.sum() / inked.sum()).item() / n
-    return found
+            found[way] += on_it[of_patches.argmax()].item()
+        found["any ink"] += (on_it.sum() / inked.sum()).item()
+    return {way: of / n for way, of in found.items()}
 
 
 def _apart(scene: Scene) -> bool:
