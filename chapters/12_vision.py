@@ -239,7 +239,7 @@ found = {name: reading.reads(model, data.test) for name, model in (("cnn", cnn),
 observe(
     "After 200 steps, your Vision Transformer reads {vit:.0%} of the test digits, and Day 1's network reads {cnn:.0%}.",
     **found,
-    holds=0.75 < found["vit"] < found["cnn"] and found["cnn"] > 0.93,
+    holds=0.5 < found["vit"] < found["cnn"] - 0.03 and found["cnn"] > 0.9,
 )
 
 # %% [markdown]
@@ -268,7 +268,7 @@ guess(
     because=f"With {amounts[0]} digits, Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits. With 200, the Transformer reads {mean[VIT][2]:.0%}, and with 500, {mean[VIT][3]:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With all the digits, the Transformer reads about as well as Day 1's network with 50. Test digits read correctly, by the number of pictures in training. The same jitter and number of steps for both, each at the best of four learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right a little closer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all the digits, the Transformer reads about as well as Day 1's network with 50. Test digits read correctly, by the number of pictures in training. The same jitter and number of steps for both, each at its best learning rate. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right a little closer."}}
 lines = {name: (amounts, 100 * torch.tensor(of).T) for name, of in by_amount.items()}
 curves(lines, "training pictures", "read correctly (%)", logx=True)
 plt.show()
@@ -485,7 +485,7 @@ def falls(picture, sentence, P=4):
     return (similarity(picture[None], [sentence]) - similarity(painted, [sentence])).view(6, 6)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Each sentence depends on the patches of its own thing: how far the similarity falls when a patch is hidden.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: the patches of the three are purple, so hiding them lowers the similarity. In the third, for a blue seven, the patches of the seven are."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Hiding the thing that a sentence names lowers the similarity (purple); hiding the other thing raises it (orange). How far the similarity falls when a patch is painted black, for each of the 36 patches.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: the patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is the other way round."}}
 asked = ["a red three", "a blue seven"]
 decided(scene, {sentence: falls(scene, sentence) for sentence in asked}, label="fall")
 plt.show()
@@ -493,7 +493,7 @@ plt.show()
 # %% [markdown]
 # And the plane? The model was never told which patches touch. We compare the learned vector of one position with those of all 36, by the cosine of the angle between them.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The positions find the plane again: a position (the brightest patch) is most similar to its neighbours. Cosines of four learned positions, named by row and column, with all 36.", "name": "fig-vis-positions"}, "image": {"alt": "Four maps of six by six squares. In each, one square is the strongest, at a different place, and the squares around it are stronger than those far away."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The positions find the plane again: a position (the darkest patch) is similar to its neighbours, above all in its row. Cosines of four learned positions, named by row and column, with all 36.", "name": "fig-vis-positions"}, "image": {"alt": "Four maps of six by six squares. In each, one square is the darkest, at a different place; the squares beside it are dark, too, and those far above or below it are pale or orange."}}
 p = clip.image_encoder.encoder.embedding.positions.table[1:].detach()  # (36, 64)
 alike = reading.likeness(p).view(36, 6, 6)
 which = {"(2, 2)": 7, "(2, 5)": 10, "(4, 3)": 20, "(5, 5)": 28}
@@ -527,7 +527,7 @@ plt.show()
 # %%
 told = naming.told_from_exchanged(clip, 300)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen, with colours or places exchanged in the other.", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; those for exchanged colours and exchanged places are ..."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen, with colours or places exchanged in the other.", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; that for exchanged colours is a little longer, and that for exchanged places is not."}}
 names = {"colours": "colours exchanged", "places": "places exchanged"}
 bars(
     {"guessing": 50.0} | {names[what]: 100 * of for what, of in told.items()},
@@ -558,7 +558,7 @@ claim(
         n == 50 and few > max(0.85, vit_few + 0.04) and few - 0.05 < all_vit < all_cnn - 0.02 < 0.98
     ),
     experiment="vit_and_cnn",
-    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 400 steps with jitter; four learning rates, three seeds",
+    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 1,000 steps with jitter; four or five learning rates, three seeds",
 )
 
 # %% [markdown]
