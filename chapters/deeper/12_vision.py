@@ -80,6 +80,28 @@ def position_likeness(positions, rows, columns):
 check("position_likeness", position_likeness)
 
 # %% [markdown]
+# (deeper-jitter)=
+# ## What does jitter give?
+#
+# *2 minutes.* **Is jitter worth as much as more pictures?** In the lesson, both networks saw each digit a little turned, moved and stretched, each time in another way (Day 1). Here they see it as it is.
+
+# %% tags=["evidence"]
+unjittered = experiments.load("without_jitter")
+amounts = unjittered.parameters["pictures"]
+lines = {
+    f"{name}, {how}": (
+        amounts,
+        100 * torch.tensor([of.column("test", network=kind, pictures=n)[0] for n in amounts]).T,
+    )
+    for kind, name in NAMES.items()
+    for how, of in (("jitter", plain), ("none", unjittered))
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "[to be written]", "name": "fig-vis-jitter"}, "image": {"alt": "Four rising curves over 50 to 1,221 pictures, on a logarithmic axis: Day 1's network and the Transformer, each with and without jitter."}}
+curves(lines, "training pictures", "read correctly (%)", logx=True)
+plt.show()
+
+# %% [markdown]
 # (deeper-looks)=
 # ## How far do the heads look?
 #
