@@ -26,7 +26,7 @@ from utils.vision import VisionTransformer, patches, unpatch
 SIDE, P = 8, 2  # pixels of a picture and of a patch, each way
 PER_SIDE = SIDE // P
 NETWORKS = "ViT", "CNN"
-RATES = {"ViT": (5e-3, 1e-2, 2e-2, 4e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
+RATES = {"ViT": (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
 SEEDS = (0, 1, 2)
 ORDERS = "as it is", "patches", "pixels"  # what is shuffled, once for all pictures
 
@@ -135,10 +135,11 @@ def train(
     steps: int = 400,
     rate: float = 2e-2,
     shuffle: str = "as it is",
+    jittered: bool = True,
     seed: int = 0,
     validation: Split | None = None,
 ) -> History:
-    """Train a network of `NETWORKS` on pictures that differ a little each time they are seen.
+    """Train a network of `NETWORKS`; jittered pictures differ a little each time they are seen.
 
     Batches are of 64 pictures, or of all if there are fewer; epochs make up at least the steps.
     shuffle: one of `ORDERS`, applied to what was jittered.
@@ -147,7 +148,7 @@ def train(
         *part,
         batch_size=64,
         shuffle=True,
-        transform=lambda images: shuffled(jitter(images), shuffle),
+        transform=lambda images: shuffled(jitter(images) if jittered else images, shuffle),
     )
     epochs = math.ceil(steps / len(batches))
     blocks = [model.encoder.blocks] if isinstance(model, VisionTransformer) else []
@@ -178,16 +179,24 @@ class Tuned(NamedTuple):
     models: list[nn.Module]
 
 
-def tuned(kind: str, held: Dataset, n: int, *, steps: int, shuffle: str = "as it is") -> Tuned:
+def tuned(
+    kind: str,
+    held: Dataset,
+    n: int,
+    *,
+    steps: int,
+    shuffle: str = "as it is",
+    jittered: bool = True,
+) -> Tuned:
     """Choose a network's rate on the validation part, of RATES, and train it with each of SEEDS.
 
-    n: pictures to learn from, others for each seed.
+    n: pictures to learn from, others for each seed. The rest is as in `train`.
     """
 
     def trained(rate: float, seed: int) -> nn.Module:
         model = network(kind, seed)
         part = some_of(held.train, n, seed)
-        train(model, part, steps=steps, rate=rate, shuffle=shuffle, seed=seed)
+        train(model, part, steps=steps, rate=rate, shuffle=shuffle, jittered=jittered, seed=seed)
         return model
 
     first, *others = SEEDS
