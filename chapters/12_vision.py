@@ -43,6 +43,7 @@ from utils.show.mechanisms import vision as mechanisms
 from utils.show.plotting import bars, curves, image_grid, use_book_style
 from utils.show.scenes import decided, fits
 from utils.show.views import guess, models, quiz, which_sentence
+from utils.tasks import captions
 from utils.tasks import digits as day_1
 from utils.tasks import patches as reading
 from utils.tasks import scenes as naming
@@ -317,9 +318,9 @@ table(rows, ["picture", "in English", "in Chinese"])
 invented = torch.tensor(
     [[0.9, 0.1, 0.2, 0.6], [0.1, 0.8, 0.3, 0.5], [0.2, 0.2, 0.9, 0.1], [0.5, 0.4, 0.1, 0.8]]
 )
-captions = ["a red\nthree", "a blue\nseven", "a small\ngreen circle", "a red\nseven"]
-batch = torch.stack([draw(understand(sentence), seed=1) for sentence in captions])
-mechanisms.table(batch, captions, invented)
+columns = ["a red\nthree", "a blue\nseven", "a small\ngreen circle", "a red\nseven"]
+batch = torch.stack([draw(understand(sentence), seed=1) for sentence in columns])
+mechanisms.table(batch, columns, invented)
 plt.show()
 
 # %% [markdown]
@@ -420,7 +421,7 @@ print("patches, losses and probabilities agree")
 
 # %% tags=["training"]
 yours = naming.clip(seed=0)
-batches = naming.PicturesAndSentences(steps=80, batch_size=64)
+batches = captions.PicturesAndSentences(steps=80, batch_size=64)
 naming.train(yours, batches, loss=contrastive_loss)
 share = {"guessing": 1 / 16, "yours": naming.named(yours, 300, kind="hard", pairs="seen")}
 
@@ -457,7 +458,7 @@ eight = drawn([understand(sentence) for sentence in sentences], seed=0, part="te
 @torch.no_grad()
 def similarity(pictures, sentences):
     """Cosines of pictures (B, 3, 24, 24) and n sentences: (B, n)."""
-    return clip.encode_images(pictures) @ clip.encode_texts(*naming.as_ids(sentences)).T
+    return clip.encode_images(pictures) @ clip.encode_texts(*captions.as_ids(sentences)).T
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Form and colour both count: each picture is more similar to its own sentence than to that of the same digit in another colour, or of another digit in the same colour. Similarities of eight new pictures and their sentences; half of them show combinations that training never showed.", "name": "fig-vis-eight"}, "image": {"alt": "A map of eight by eight cells. Above the columns are eight pictures: a red zero, a blue zero, a red five, a blue five, a green six, a red six, a blue seven and a red seven; the rows are the sentences for them, in the same order. The diagonal is bright."}}

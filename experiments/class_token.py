@@ -1,4 +1,4 @@
-"""Who answers for a picture: a class token, or the mean of all outputs?
+"""Who answers for a picture: a class token, or the mean of the patches' outputs?
 
 A Vision Transformer reads all digits of the training part, as in `vit_and_cnn`, with either of them
 before its head. A list has a number for each seed.

@@ -1,13 +1,14 @@
 """The page's CLIP: sentences for pictures, and how often it finds them.
 
 Two small encoders learn from pictures of scenes, all drawn anew for each batch, with sentences in
-English and Chinese. All shares are of new pictures, of handwriting that was not in training, and of
-scenes that were not; "unseen" have a form in a colour that no training picture showed.
+English and Chinese: first from all scenes of one thing, then from scenes of one to three. All
+shares are of handwriting that was not in training, and of scenes of two or three things that were
+not; "unseen" have a form in a colour that no training picture showed. The number of steps was
+chosen by such shares of the first seed.
 
 "named": of sixteen sentences the correct one; the others are "easy" (any other thing), "hard" (the
 same form or the same colour) or "mixed" (also words exchanged), for scenes of one, two or three
-things. "form among 13" and "colour among 5": with only that word changed. "pictures" and
-"sentences" find theirs first among 100. "exchanged": of two sentences in the same words the correct
+things. "pictures" and "sentences" find theirs first among 100. "exchanged": of two sentences in the same words the correct
 one. "int8": the same with the weights in whole numbers, as they are stored for the page, where the
 first seed is.
 """
@@ -15,6 +16,7 @@ first seed is.
 from utils.data.scenes import VOCABULARY
 from utils.pretraining.rounded import with_rounded_weights
 from utils.show.views.models import store
+from utils.tasks.captions import PicturesAndSentences
 from utils.tasks.patches import encoder_config
 from utils.tasks.rounded import in_int8
 from utils.tasks.scenes import (
@@ -24,7 +26,6 @@ from utils.tasks.scenes import (
     WIDTH,
     B,
     P,
-    PicturesAndSentences,
     clip,
     encoders,
     named,

@@ -1,7 +1,8 @@
-"""Do networks need the plane? Patches or pixels are shuffled once, in the same way in all pictures.
+"""Do networks need the plane? Patches or pixels are shuffled in the same way in all pictures.
 
 Both networks read all digits of the training part, tuned as in `vit_and_cnn`, but jittered pictures
-are shuffled before they are read; so are those of the test. A list has a number for each seed.
+are shuffled before they are read; so are those of the test. Each seed has another order, and a list
+has a number for each seed.
 """
 
 from utils.data.pictures import digits
@@ -18,9 +19,12 @@ def data():
 def measure(network: str, shuffled: str, steps: int) -> dict:
     held = digits("file order")
     n = len(held.train.labels)
-    found = task.tuned(network, held, n, steps=steps, shuffle=shuffled)
+    found = task.best_readers(network, held, n, steps=steps, shuffle=shuffled)
     return {
         "rate": found.rate,
         "by rate": found.by_rate,
-        "test": [task.reads(model, held.test, shuffled) for model in found.models],
+        "test": [
+            task.reads(model, held.test, shuffled, seed)
+            for seed, model in zip(task.SEEDS, found.models, strict=True)
+        ],
     }

@@ -16,7 +16,7 @@ def data():
 
 def measure(network: str, pictures: int, steps: int) -> dict:
     held = digits("file order")
-    found = task.tuned(network, held, pictures, steps=steps, jittered=False)
+    found = task.best_readers(network, held, pictures, steps=steps, jittered=False)
     return {
         "rate": found.rate,
         "by rate": found.by_rate,

@@ -5,6 +5,7 @@ pixels, so that a picture has 16 of them, row by row.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -49,7 +50,7 @@ def encoder_config(d_model: int, n_layers: int, n_heads: int = 4) -> Transformer
     )
 
 
-def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) -> nn.Module:
+def network(kind: str, seed: int = 0, pool: str = "class") -> nn.Module:
     """Return one of `NETWORKS`, untrained: two blocks of width 48, or Day 1's with max pooling.
 
     Raises: ValueError if there is no such network.
@@ -62,7 +63,7 @@ def network(kind: str, seed: int = 0, pool: str = "class", patch_size: int = P) 
         encoder_config(48, 2),
         channels=1,
         image_size=SIDE,
-        patch_size=patch_size,
+        patch_size=P,
         n_classes=10,
         pool=pool,
     )
@@ -142,13 +143,13 @@ def train(
     """Train a network of `NETWORKS`; jittered pictures differ a little each time they are seen.
 
     Batches are of 64 pictures, or of all if there are fewer; epochs make up at least the steps.
-    shuffle: one of `ORDERS`, applied to what was jittered.
+    shuffle: one of `ORDERS`, applied to what was jittered; the seed decides the order, too.
     """
     batches = Batches(
         *part,
         batch_size=64,
         shuffle=True,
-        transform=lambda images: shuffled(jitter(images) if jittered else images, shuffle),
+        transform=lambda images: shuffled(jitter(images) if jittered else images, shuffle, seed),
     )
     epochs = math.ceil(steps / len(batches))
     blocks = [model.encoder.blocks] if isinstance(model, VisionTransformer) else []
@@ -166,45 +167,49 @@ def train(
     )
 
 
-def reads(model: nn.Module, part: Split, shuffle: str = "as it is") -> float:
+def reads(model: nn.Module, part: Split, shuffle: str = "as it is", seed: int = 0) -> float:
     """Share of a part that a model reads correctly, shuffled as it was trained."""
-    return day_1.reads(model, Split(shuffled(part.images, shuffle), part.labels))
+    return day_1.reads(model, Split(shuffled(part.images, shuffle, seed), part.labels))
 
 
 class Tuned(NamedTuple):
     """A network at the rate that was chosen, with each of SEEDS."""
 
     rate: float
-    by_rate: list[float]  # the share of the validation part that is correct, with the first seed
+    by_rate: list[float]  # how well the first seed does with each, on the validation part
     models: list[nn.Module]
 
 
 def tuned(
-    kind: str,
-    held: Dataset,
-    n: int,
-    *,
-    steps: int,
-    shuffle: str = "as it is",
-    jittered: bool = True,
+    trained: Callable[[float, int], nn.Module],
+    judged: Callable[[nn.Module], float],
+    rates: Sequence[float],
+    seeds: Sequence[int] = SEEDS,
 ) -> Tuned:
-    """Choose a network's rate on the validation part, of RATES, and train it with each of SEEDS.
+    """Choose the rate at which the first seed does best, and train with it from each seed.
 
-    n: pictures to learn from, others for each seed. The rest is as in `train`.
+    trained: given a rate and a seed; judged: the more, the better.
+    """
+    first, *others = seeds
+    tried = {rate: trained(rate, first) for rate in rates}
+    by_rate = {rate: judged(model) for rate, model in tried.items()}
+    best = max(by_rate, key=by_rate.get)
+    return Tuned(best, [*by_rate.values()], [tried[best], *(trained(best, s) for s in others)])
+
+
+def best_readers(kind: str, held: Dataset, n: int, **how: object) -> Tuned:
+    """Train one of `NETWORKS` on n pictures, others for each seed, at the best of its RATES.
+
+    how: the steps, and what else `train` takes.
     """
 
     def trained(rate: float, seed: int) -> nn.Module:
         model = network(kind, seed)
-        part = some_of(held.train, n, seed)
-        train(model, part, steps=steps, rate=rate, shuffle=shuffle, jittered=jittered, seed=seed)
+        train(model, some_of(held.train, n, seed), rate=rate, seed=seed, **how)
         return model
 
-    first, *others = SEEDS
-    tried = {rate: trained(rate, first) for rate in RATES[kind]}
-    correct = {rate: reads(model, held.validation, shuffle) for rate, model in tried.items()}
-    best = max(correct, key=correct.get)
-    models = [tried[best], *(trained(best, seed) for seed in others)]
-    return Tuned(best, [*correct.values()], models)
+    shuffle = how.get("shuffle", "as it is")
+    return tuned(trained, lambda m: reads(m, held.validation, shuffle, SEEDS[0]), RATES[kind])
 
 
 # What it sees -------------------------------------------------------------------------------------
@@ -221,15 +226,6 @@ def likeness(positions: Tensor) -> Tensor:
     """Cosine of each position's vector with each other's. Shapes: (N, D) to (N, N)."""
     unit = F.normalize(positions, dim=1)
     return unit @ unit.T
-
-
-def alike_by_distance(positions: Tensor) -> dict[float, float]:
-    """The mean cosine of positions that lie so far apart, by the distance in patches.
-
-    Shapes: positions (N, D), N a square, without the class token's.
-    """
-    far, alike = distances(math.isqrt(len(positions))), likeness(positions)
-    return {d: alike[far == d].mean().item() for d in sorted(set(far.flatten().tolist()))}
 
 
 @torch.no_grad()

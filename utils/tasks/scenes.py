@@ -4,9 +4,8 @@ Shapes: pictures (B, 3, 24, 24), sentences as ids (B, T) with lengths (B,), unit
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from random import Random
 
 import torch
@@ -17,116 +16,25 @@ from utils.data.scenes import (
     COLOURS,
     FORMS,
     LONGEST,
-    PAIRS_UNSEEN,
     SHAPES,
     SIDE,
     VOCABULARY,
-    WAYS,
     Scene,
     Thing,
     choices,
     drawn,
     exchanged,
-    has_room,
     say,
     scenes,
-    words,
 )
-from utils.data.text import pad
+from utils.tasks.captions import PicturesAndSentences, as_ids
 from utils.tasks.patches import encoder_config, optimiser_for
 from utils.tasks.two_bytes import Weights, restored
 from utils.training.loop import History, fit
 from utils.vision import CLIP, contrastive_loss, small_clip
 
-POOL = 20_000  # scenes to learn from
 CHOICES = 16  # sentences to choose from
 KINDS = "easy", "hard", "mixed"  # of the other sentences, see `candidates`
-
-
-# Pictures with their sentences --------------------------------------------------------------------
-
-
-def as_ids(sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
-    """Return sentences as ids (n, T) and lengths (n,).
-
-    Raises: ValueError if one has an unknown word, or none.
-    """
-    return pad([VOCABULARY.encode(words(sentence)) for sentence in sentences])
-
-
-@cache
-def said(scene: Scene) -> tuple[list[int], ...]:
-    """All sentences that describe a scene, in both languages, as ids."""
-    ways = ((way, language) for language, n in WAYS.items() for way in range(n))
-    return tuple(VOCABULARY.encode(words(say(scene, *how))) for how in ways)
-
-
-class PicturesAndSentences:
-    """Batches (pictures, ids, lengths, rows) for `fit`: all pictures drawn anew at each pass.
-
-    No two scenes of a batch are the same. Each is said in one of its ways, in English or Chinese.
-    alone: so many steps come first in which all scenes of one thing make the batch: their sentences
-        differ in the form or the colour alone, so that forms have to be learned.
-    rows: 0 to B - 1: the sentence that belongs to a picture.
-    hard: how likely a scene brings another one in the same words into the batch, see `near`.
-    """
-
-    def __init__(
-        self,
-        steps: int,
-        batch_size: int,
-        *,
-        alone: int = 0,
-        hard: float = 0.0,
-        seed: int = 0,
-        n: int = POOL,
-    ):
-        self.pool = _pool(n, seed)
-        self.steps, self.batch_size, self.alone, self.hard = steps, batch_size, alone, hard
-
-    def __len__(self) -> int:
-        return self.steps
-
-    def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
-        chance = Random(int(torch.randint(2**31, ())))  # `fit` seeds torch's generator
-        for step in range(self.steps):
-            yield told(self.pool[1], chance) if step < self.alone else self.batch(chance)
-
-    def batch(self, chance: Random) -> tuple[Tensor, ...]:
-        """Draw one batch: a third of its scenes has one thing, a third two and the rest three."""
-        found: dict[Scene, None] = {}
-        third = self.batch_size // 3
-        for number in (1, 2, 3):
-            n = min(third, len(self.pool[number])) if number < 3 else self.batch_size - len(found)
-            for scene in chance.sample(self.pool[number], n):
-                found[scene] = None
-                if chance.random() < self.hard and (others := near(scene)):
-                    found[chance.choice(others)] = None
-        return told(list(found)[: self.batch_size], chance)
-
-
-def told(shown: list[Scene], chance: Random) -> tuple[Tensor, ...]:
-    """Draw scenes and take a sentence for each: pictures, ids, lengths, and rows 0 to B - 1."""
-    sentences = [chance.choice(said(scene)) for scene in shown]
-    return drawn(shown, chance), *pad(sentences), torch.arange(len(shown))
-
-
-@cache
-def near(scene: Scene) -> list[Scene]:
-    """Scenes in the same words that can be drawn, without a form in a colour that is kept out."""
-    kept_out = PAIRS_UNSEEN.isdisjoint
-    return [
-        other
-        for other in exchanged(scene)
-        if kept_out((thing.form, thing.colour) for thing in other.things) and has_room(other)
-    ]
-
-
-@cache
-def _pool(n: int, seed: int) -> dict[int, list[Scene]]:
-    """Different scenes to learn from, n drawn, by their numbers of things."""
-    found = dict.fromkeys(scenes(n, seed))
-    return {number: [s for s in found if len(s.things) == number] for number in (1, 2, 3)}
 
 
 # Sentences to choose from -------------------------------------------------------------------------
@@ -166,13 +74,11 @@ E = 64  # of the space that both share
 ALONE, STEPS, B, RATE = 3000, 6000, 128, 2e-2
 
 
-def clip(seed: int = 0, patch_size: int = P, temperature: float = 0.07) -> CLIP:
+def clip(seed: int = 0, temperature: float = 0.07) -> CLIP:
     """Return the page's CLIP, untrained: two blocks for pictures and one for sentences."""
     torch.manual_seed(seed)
     text = replace(encoder_config(TEXT_WIDTH, 1), vocab_size=len(VOCABULARY), max_len=LONGEST)
-    model = small_clip(
-        encoder_config(WIDTH, 2), text, image_size=SIDE, patch_size=patch_size, width=E
-    )
+    model = small_clip(encoder_config(WIDTH, 2), text, image_size=SIDE, patch_size=P, width=E)
     with torch.no_grad():
         model.log_scale.fill_(-math.log(temperature))
     return model
@@ -233,20 +139,26 @@ def vectors_of(model: CLIP, described: Sequence[Scene], language: str = "en", wa
     return model.encode_texts(*as_ids([say(scene, way, language) for scene in described]))
 
 
-def chosen(
+@torch.no_grad()
+def likeness(
     model: CLIP, pictures: Tensor, options: Sequence[Sequence[Scene]], language: str = "en"
 ) -> Tensor:
-    """Return which of its scenes' sentences each picture fits best, (B,).
-
-    options: as many scenes for each picture, K. Ties go to the first.
-    """
+    """Return the cosine of each picture with its scenes' sentences. options: K for each; (B, K)."""
     distinct = list(dict.fromkeys(scene for of_one in options for scene in of_one))
     place = {scene: i for i, scene in enumerate(distinct)}
     rows = torch.tensor([[place[scene] for scene in of_one] for of_one in options])  # (B, K)
     texts = vectors_of(model, distinct, language)[rows]  # (B, K, E)
-    with torch.no_grad():
-        images = model.encode_images(pictures)
-    return (texts @ images[:, :, None])[..., 0].argmax(dim=1)
+    return (texts @ model.encode_images(pictures)[:, :, None])[..., 0]
+
+
+def chosen(
+    model: CLIP, pictures: Tensor, options: Sequence[Sequence[Scene]], language: str = "en"
+) -> Tensor:
+    """Return which of its scenes' sentences each picture fits best, (B,). As in `likeness`.
+
+    Ties go to the first.
+    """
+    return likeness(model, pictures, options, language).argmax(dim=1)
 
 
 def named(
@@ -300,6 +212,7 @@ def distinct_scenes(n: int, seed: int, **which: object) -> list[Scene]:
 
 
 EXCHANGES = "colours", "places"
+TIE = 1e-6  # cosines closer than this are the same but for rounding
 
 
 def told_from_exchanged(
@@ -308,7 +221,7 @@ def told_from_exchanged(
     """Share of pictures of two things that fit their sentence better than one in the same words.
 
     In the other sentence the things have exchanged their "colours" or their "places"; a bag of
-    words can't tell the two sentences apart, so chance is a half.
+    words can't tell the two sentences apart: a tie counts as half, so its share is a half.
     """
     drawn_at_random = scenes(2 * n, seed, n_things=(2,), part=part)
     shown = [scene for scene in drawn_at_random if len(exchanged(scene)) == 2][:n]
@@ -316,5 +229,7 @@ def told_from_exchanged(
     found = {}
     for name, i in zip(EXCHANGES, (0, 1), strict=True):
         options = [[scene, exchanged(scene)[i]] for scene in shown]
-        found[name] = (chosen(model, pictures, options, language) == 0).double().mean().item()
+        own, other = likeness(model, pictures, options, language).double().T
+        lead = (own - other).where((own - other).abs() > TIE, 0.0)
+        found[name] = ((lead.sign() + 1) / 2).mean().item()
     return found
