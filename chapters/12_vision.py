@@ -16,7 +16,7 @@
 # - cut a picture into patches and make a Transformer's input from them,
 # - predict what smaller patches cost,
 # - write the contrastive loss, which joins pictures and sentences,
-# - name pictures by sentences, without any labels, and measure how well,
+# - name pictures by sentences, and measure how well,
 # - test whether a model understands a sentence or only its words.
 #
 # Today builds on [Day 1](01_convolution.ipynb)'s digits and [Day 6](06_transformer.ipynb)'s encoder. It takes 50 minutes to read and 31 to write four functions; the exercises at its end take another half an hour. At the end you put a scene together, describe it in English or Chinese, and a model on this page finds the sentence that fits.
@@ -163,7 +163,7 @@ tokens = patches(scene[None], 6) @ conv.weight.flatten(1).T + conv.bias  # (1, 1
 torch.testing.assert_close(tokens, conv(scene[None]).flatten(2).mT)
 
 # %% [markdown]
-# So a Vision Transformer begins with one layer of Day 1, and then forgets that there ever was a plane.
+# So a Vision Transformer begins with one layer of Day 1, and then forgets that there ever was a plane. Shuffle the patches of all pictures in the same way, and to the Transformer it is the same task.
 #
 # ### The class token and the positions
 #
@@ -176,14 +176,15 @@ plt.show()
 # %% [markdown]
 # So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself what lies below what.
 #
-# One thing is missing. Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the head, a linear layer that returns the logits.
+# One thing is missing. Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. (One could also take the mean of all outputs; the [deeper page](deeper/12_vision.ipynb#deeper-class) compares the two.) Its output alone goes to the head, a linear layer that returns the logits.
 #
 # $$
 # X = [\,c;\ x_1;\ \dots;\ x_n\,] + [\,p_0;\ p_1;\ \dots;\ p_n\,]
 # $$ (eq-vit-input)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A Vision Transformer: tokens of patches, a class token in front, a learned vector for each position, Day 6's encoder, and a head that reads only the class token's output.", "name": "fig-vis-vit"}, "image": {"alt": "In the lowest row are patches 1, 6, 7, 8 and 16 of the scene, with dots for those left out. Arrows, marked W_p, lead to a row of tokens; in front of them is a yellow box, class. Above each token is a plus sign and a box for its position, p 0 to p 16. Arrows lead into a wide box, Day 6's encoder. From it six arrows lead up: the one above class leads to a box, head, and on to the answer 3; the others are dashed and marked not used."}}
-mechanisms.sequence(scene, 6, answer="“3”", shown=(1, 6, 7, 8, 16))
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A Vision Transformer: tokens of patches, a class token in front, a learned vector for each position, Day 6's encoder, and a head that reads only the class token's output.", "name": "fig-vis-vit"}, "image": {"alt": "In the lowest row are patches 1, 5, 6, 10 and 16 of a picture of a red three, with dots for those left out. Arrows, marked W_p, lead to a row of tokens; in front of them is a yellow box, class. Above each token is a plus sign and a box for its position, p 0 to p 16. Arrows lead into a wide box, Day 6's encoder. From it six arrows lead up: the one above class leads to a box, head, and on to the answer 3; the others are dashed and marked not used."}}
+one_digit = draw(understand("a red three"), seed=1)
+mechanisms.sequence(one_digit, 6, answer="“3”", shown=(1, 5, 6, 10, 16))
 plt.show()
 
 # %% [markdown]
@@ -306,7 +307,7 @@ table(rows, ["picture", "in English", "in Chinese"])
 # %% [markdown]
 # Some combinations are kept out of training: each form lacks one colour. There is no red zero, no green one, and no blue seven. Where our example has a blue seven, the model will have to put together what it learned from blue threes and red sevens.
 #
-# CLIP has two encoders. The image encoder is a Vision Transformer; the text encoder is Day 6's encoder, which reads the words. Each ends in a linear layer that returns $E$ numbers, and each vector is divided by its length. So the dot product of a picture $u_i$ and a sentence $v_j$ is the cosine of the angle between them, their **similarity**:
+# CLIP has two encoders. Our image encoder is a Vision Transformer; our text encoder is Day 6's, and takes the mean of its words' outputs. Each ends in a linear layer that returns $E$ numbers, and each vector is divided by its length. So the dot product of a picture $u_i$ and a sentence $v_j$ is the cosine of the angle between them, their **similarity**:
 #
 # $$
 # s_{ij} = \langle u_i, v_j \rangle, \qquad |u_i| = |v_j| = 1 .
@@ -373,7 +374,7 @@ check.show_reference("contrastive_loss")
 #
 # ### Zero-shot: naming by sentences
 #
-# *8 minutes, 6 of them yours.* The encoders have learned nothing about classes. Yet they can classify: write one sentence for each possible answer, encode them all, and take the softmax over their similarities to the picture. The classes are chosen *after* training, with no labelled example of any, so this is called **zero-shot** classification.
+# *8 minutes, 6 of them yours.* The encoders have no output for any class. Yet they can classify: write one sentence for each possible answer, encode them all, and take the softmax over their similarities to the picture. The classes are chosen *after* training, with no labelled example of any, so this is called **zero-shot** classification.
 #
 # ```{exercise} Zero-shot classification
 # :label: exercise-zero-shot
@@ -526,7 +527,7 @@ mechanisms.exchange(shown[:2], four[:2])
 plt.show()
 
 # %% [markdown]
-# Which of the two sentences does the model choose for a picture? A text encoder that reads a bag of words would be correct half the time.
+# Which of the two sentences does the model choose for a picture? A text encoder that reads a bag of words gives both the same vector, and could only guess.
 
 # %%
 told = naming.told_from_exchanged(clip, 300)
@@ -704,7 +705,7 @@ points = {
     "cut a picture into patches and make a Transformer's input from them": "patches unpatch class_and_positions",
     "predict what smaller patches cost": "cost_of_patches",
     "write the contrastive loss, which joins pictures and sentences": "contrastive_loss",
-    "name pictures by sentences, without any labels, and measure how well": "zero_shot recall_at_k",
+    "name pictures by sentences, and measure how well": "zero_shot recall_at_k",
     "test whether a model understands a sentence or only its words": "told_apart",
 }
 checklist({point: ids.split() for point, ids in points.items()})

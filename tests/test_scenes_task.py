@@ -5,7 +5,18 @@ from random import Random
 import pytest
 import torch
 
-from utils.data.scenes import PAIRS_UNSEEN, VOCABULARY, Scene, Thing, drawn, exchanged, understand
+from utils.data.scenes import (
+    PAIRS_UNSEEN,
+    VOCABULARY,
+    Scene,
+    Thing,
+    drawn,
+    exchanged,
+    part_of,
+    shows,
+    understand,
+)
+from utils.tasks import captions
 from utils.tasks import scenes as task
 
 THREE = Scene((Thing("three", "red"),))
@@ -20,19 +31,29 @@ def scenes_of(ids, lengths):
     ]
 
 
-def test_a_batch_has_different_scenes_each_with_its_picture():
-    pictures, ids, lengths, rows = task.PicturesAndSentences(1, 40, n=300).batch(Random(0))
+def test_a_batch_has_different_scenes_each_with_its_picture_and_its_sentence():
+    batches = captions.PicturesAndSentences(1, 40, n=300)
+    chosen = batches.batch(Random(0))
+    pictures, ids, lengths, rows = captions.told(chosen, Random(0))
     assert pictures.shape == (40, 3, 24, 24) and rows.tolist() == list(range(40))
     found = scenes_of(ids, lengths)
     assert len(set(found)) == 40
-    for picture, scene in zip(pictures, found, strict=True):  # a picture has its scene's colours
-        inks = {tuple((pixel > 0.05).tolist()) for pixel in picture.flatten(1).T}
-        assert len(inks - {(False,) * 3}) >= 1
-        assert len(scene.things) <= 3
+    assert all(shows(picture, scene) for picture, scene in zip(pictures, found, strict=True))
+    assert not any(
+        shows(picture, scene) for picture, scene in zip(pictures, found[1:], strict=False)
+    )
+    assert [len(scene.things) for scene in chosen] == [1] * 13 + [2] * 13 + [3] * 14
+
+
+@pytest.mark.parametrize("batch_size", [8, 64, 200])
+def test_what_comes_alone_is_one_thing_and_no_more_than_the_batch(batch_size):
+    (batch,) = captions.PicturesAndSentences(1, batch_size, alone=1, n=3000)
+    found = scenes_of(*batch[1:3])
+    assert len(set(found)) == min(batch_size, 64) and {len(s.things) for s in found} == {1}
 
 
 def test_batches_are_others_at_each_pass_and_the_same_for_a_seed():
-    batches = task.PicturesAndSentences(2, 4, n=100)
+    batches = captions.PicturesAndSentences(2, 4, n=100)
     passes = []
     for seed in (0, 0, 1):
         torch.manual_seed(seed)
@@ -41,16 +62,28 @@ def test_batches_are_others_at_each_pass_and_the_same_for_a_seed():
     assert torch.equal(passes[0], passes[1]) and not torch.equal(passes[0], passes[2])
 
 
-def test_hard_batches_hold_others_in_the_same_words_and_no_pair_that_is_kept_out():
-    batches = task.PicturesAndSentences(1, 60, n=300, hard=1.0)
-    _, ids, lengths, _ = batches.batch(Random(0))
+def test_hard_batches_hold_others_with_the_same_words_for_training_and_no_pair_that_is_kept_out():
+    batches = captions.PicturesAndSentences(1, 60, n=300, hard=1.0)
+    chosen = batches.batch(Random(0))
+    _, ids, lengths, _ = captions.told(chosen, Random(0))
     bags = [tuple(sorted(row[:n].tolist())) for row, n in zip(ids, lengths, strict=True)]
-    assert len(bags) == 60
+    place = {scene: i for i, scene in enumerate(chosen)}
+    partners = [(scene, own) for scene, own in chosen.items() if own]
+    assert len(partners) > 15 and len(chosen) == 60
+    assert all(bags[place[scene]] == bags[place[own]] for scene, own in partners)
+    assert all(part_of(scene) == "train" for scene in chosen if len(scene.things) > 1)
+    assert [len(scene.things) for scene in chosen].count(3) == 20
     for scene in scenes_of(ids, lengths):
         assert PAIRS_UNSEEN.isdisjoint((t.form, t.colour) for t in scene.things)
-    several = batches.pool[2]
-    assert any(task.near(scene) for scene in several)
-    assert all(other in exchanged(scene) for scene in several for other in task.near(scene))
+    assert all(other in exchanged(s) for s in batches.pool[2] for other in captions.near(s))
+    assert not any(captions.PicturesAndSentences(1, 60, n=300).batch(Random(0)).values())
+
+
+def test_a_bag_of_words_tells_half_of_the_exchanged_sentences_apart():
+    model = task.clip().eval()
+    with torch.no_grad():
+        model.text_encoder.encoder.embedding.positions.table.zero_()
+    assert set(task.told_from_exchanged(model, 40).values()) == {0.5}
 
 
 @pytest.mark.parametrize("kind", task.KINDS)
@@ -123,12 +156,12 @@ def test_training_lowers_the_loss_with_the_loss_that_is_given():
         return task.contrastive_loss(images, texts, temperature)
 
     before = model.log_scale.item()
-    history = task.train(model, task.PicturesAndSentences(12, 24, n=200), loss=loss)
+    history = task.train(model, captions.PicturesAndSentences(12, 24, n=200), loss=loss)
     assert len(called) == 12 and history.step_loss[-1] < history.step_loss[0]
     assert model.log_scale.item() != before
 
 
 def test_a_fixed_temperature_stays():
     model = task.clip(temperature=0.1)
-    task.train(model, task.PicturesAndSentences(2, 8, n=100), learn_temperature=False)
+    task.train(model, captions.PicturesAndSentences(2, 8, n=100), learn_temperature=False)
     assert model.temperature.item() == pytest.approx(0.1)

@@ -15,6 +15,7 @@ from utils.data.scenes import (
     DIGITS,
     FORMS,
     SHAPES,
+    VOCABULARY,
     Scene,
     Thing,
     drawn,
@@ -23,11 +24,8 @@ from utils.data.scenes import (
     words,
 )
 from utils.data.text import pad
-from utils.tasks.scenes import VOCABULARY, chosen, distinct_scenes, vectors_of
+from utils.tasks.scenes import chosen, distinct_scenes, vectors_of
 from utils.vision import CLIP
-
-ASKED = {"form": FORMS, "colour": tuple(COLOURS)}
-
 
 # Two clouds ---------------------------------------------------------------------------------------
 
@@ -45,39 +43,32 @@ def gap(images: Tensor, texts: Tensor) -> dict[str, float]:
     """How far two clouds of unit vectors (n, E) are apart (Liang et al., 2022, §2.1).
 
     "gap": the distance of their means; "own" and "others": the mean cosine of a picture with its
-    sentence, and with another's; "among pictures" and "among sentences": of two of a kind.
+    sentence, and with another's.
     """
-    n = len(images)
-    apart = ~torch.eye(n, dtype=torch.bool)
     across = images @ texts.T
     return {
         "gap": (images.mean(dim=0) - texts.mean(dim=0)).norm().item(),
         "own": across.diagonal().mean().item(),
-        "others": across[apart].mean().item(),
-        "among pictures": (images @ images.T)[apart].mean().item(),
-        "among sentences": (texts @ texts.T)[apart].mean().item(),
+        "others": across[~torch.eye(len(images), dtype=torch.bool)].mean().item(),
     }
 
 
 # Named by a sentence, or by a classifier on top ---------------------------------------------------
 
 
-def with_another(thing: Thing, **changed: str) -> Scene:
-    """A scene of the thing with another form or colour; a shape that was a digit is small."""
-    form, colour = changed.get("form", thing.form), changed.get("colour", thing.colour)
-    return Scene((Thing(form, colour, (thing.size or "small") if form in SHAPES else None),))
+def with_another(thing: Thing, form: str) -> Scene:
+    """A scene of the thing with another form; a shape that was a digit is small."""
+    return Scene((Thing(form, thing.colour, (thing.size or "small") if form in SHAPES else None),))
 
 
-def worded(model: CLIP, what: str, n: int = 500, *, pairs: str = "all", seed: int = 0) -> float:
-    """Share of n new pictures whose form, or colour, is chosen correctly by sentences: zero-shot.
+def worded(model: CLIP, n: int = 500, *, pairs: str = "all", seed: int = 0) -> float:
+    """Share of n new pictures whose form is chosen correctly by sentences: zero-shot.
 
-    what: "form" or "colour": the sentences differ in that word alone.
+    The thirteen sentences differ in that word alone.
     """
     shown = scenes(n, seed, n_things=(1,), part="test", pairs=pairs)
-    options = [
-        [with_another(scene.things[0], **{what: word}) for word in ASKED[what]] for scene in shown
-    ]
-    own = torch.tensor([ASKED[what].index(getattr(scene.things[0], what)) for scene in shown])
+    options = [[with_another(scene.things[0], form) for form in FORMS] for scene in shown]
+    own = torch.tensor([FORMS.index(scene.things[0].form) for scene in shown])
     found = chosen(model, drawn(shown, seed, "test"), options)
     return (found == own).double().mean().item()
 
@@ -85,7 +76,6 @@ def worded(model: CLIP, what: str, n: int = 500, *, pairs: str = "all", seed: in
 @torch.no_grad()
 def probed(
     model: CLIP,
-    what: str,
     n_labels: int,
     n: int = 500,
     *,
@@ -95,13 +85,13 @@ def probed(
 ) -> float:
     """The same by a logistic regression on pictures' vectors, learned from labels: a linear probe.
 
-    learned: the pairs that the labelled pictures show, as in `scenes`.
+    learned: the pairs that the labelled pictures show, as in `scenes`; the seed draws these.
     """
     tables = []
-    for m, part, which in ((n_labels, "train", learned), (n, "test", pairs)):
-        shown = scenes(m, seed, n_things=(1,), part=part, pairs=which)
-        vectors = model.encode_images(drawn(shown, seed, part))
-        tables.append((vectors.numpy(), [getattr(scene.things[0], what) for scene in shown]))
+    for m, part, which, start in ((n_labels, "train", learned, seed), (n, "test", pairs, 0)):
+        shown = scenes(m, start, n_things=(1,), part=part, pairs=which)
+        vectors = model.encode_images(drawn(shown, start, part))
+        tables.append((vectors.numpy(), [scene.things[0].form for scene in shown]))
     train, test = tables
     return float(LogisticRegression(C=100.0, max_iter=1000).fit(*train).score(*test))
 
@@ -110,31 +100,18 @@ def probed(
 
 
 @torch.no_grad()
-def found_by_bag(model: CLIP, n: int = 100, seed: int = 0) -> float:
-    """Share of pictures that find their sentence first among n, if all words of each are shuffled.
+def found_first(model: CLIP, n: int = 100, *, shuffled: bool = False, seed: int = 0) -> float:
+    """Share of pictures of two or three things that find their sentence first among n.
 
-    The scenes have two or three things.
+    shuffled: all words of each sentence are.
     """
     shown = distinct_scenes(n, seed, n_things=(2, 3), part="test")
-    return _found(model, shown, [_shuffled(words(say(scene)), i) for i, scene in enumerate(shown)])
-
-
-@torch.no_grad()
-def found_in_order(model: CLIP, n: int = 100, seed: int = 0) -> float:
-    """The same with the words in their order."""
-    shown = distinct_scenes(n, seed, n_things=(2, 3), part="test")
-    return _found(model, shown, [words(say(scene)) for scene in shown])
-
-
-def _found(model: CLIP, shown: Sequence[Scene], said: Sequence[list[str]]) -> float:
-    texts = model.encode_texts(*pad([VOCABULARY.encode(sentence) for sentence in said]))
-    images = model.encode_images(drawn(list(shown), 0, "test"))
-    best = (images @ texts.T).argmax(dim=1)
-    return (best == torch.arange(len(shown))).double().mean().item()
-
-
-def _shuffled(sentence: list[str], seed: int) -> list[str]:
-    return Random(seed).sample(sentence, len(sentence))
+    spoken = [words(say(scene)) for scene in shown]
+    if shuffled:
+        spoken = [Random(i).sample(sentence, len(sentence)) for i, sentence in enumerate(spoken)]
+    texts = model.encode_texts(*pad([VOCABULARY.encode(sentence) for sentence in spoken]))
+    best = (model.encode_images(drawn(shown, seed, "test")) @ texts.T).argmax(dim=1)
+    return (best == torch.arange(n)).double().mean().item()
 
 
 def misled(model: CLIP, n: int = 300, seed: int = 0) -> dict[str, float]:
@@ -152,7 +129,7 @@ def misled(model: CLIP, n: int = 300, seed: int = 0) -> dict[str, float]:
         colour = chance.choice([colour for colour in COLOURS if colour != own.colour])
         side = chance.choice(("left of", "right of", "above", "below"))
         beside.append(Scene((own, Thing(form, colour)), (side,)))
-    options = [[with_another(s.things[0], form=form) for form in DIGITS] for s in alone]
+    options = [[with_another(s.things[0], form) for form in DIGITS] for s in alone]
     own, other = (torch.tensor([DIGITS.index(s.things[k].form) for s in beside]) for k in (0, 1))
     first = chosen(model, drawn(alone, seed, "test"), options)
     second = chosen(model, drawn(beside, seed, "test"), options)
