@@ -27,7 +27,7 @@ from utils.vision import VisionTransformer, patches, unpatch
 SIDE, P = 8, 2  # pixels of a picture and of a patch, each way
 PER_SIDE = SIDE // P
 NETWORKS = "ViT", "CNN"
-RATES = {"ViT": (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2), "CNN": (3e-3, 1e-2, 3e-2, 1e-1)}
+RATES = {"ViT": (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2), "CNN": (1e-3, 3e-3, 1e-2, 3e-2)}
 SEEDS = (0, 1, 2)
 ORDERS = "as it is", "patches", "pixels"  # what is shuffled, once for all pictures
 
