@@ -165,8 +165,8 @@ def placed_in_the_table(tokens, class_token, positions):
 def contrast_by_a_loop(u, v, tau):
     s, total = torch.einsum("ie,je->ij", unit(u), unit(v)) / tau, 0
     for i in range(len(s)):
-        total = total - (s[i, i].exp() / s[i].exp().sum()).log()
-        total = total - (s[i, i].exp() / s[:, i].exp().sum()).log()
+        total = total - (s[i, i] - s[i].logsumexp(0))
+        total = total - (s[i, i] - s[:, i].logsumexp(0))
     return total / (2 * len(s))
 
 

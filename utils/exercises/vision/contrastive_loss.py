@@ -50,6 +50,14 @@ def other_temperatures():
     return [pairs(5, 3, 0.5), pairs(4, 6, torch.tensor(0.2, dtype=torch.float64))]
 
 
+@exercise.stage("single precision, at CLIP's lowest temperature, 0.01")
+def coldest():
+    images, sentences, _ = pairs(4, 6, 0.01)
+    sentences[1:] = images[1:] + 0.1 * sentences[1:]  # nearly the same direction
+    sentences[0] = -images[0]
+    return [(images.float(), sentences.float(), 0.01)]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -239,3 +247,32 @@ def logarithm_of_a_scale(images, sentences, tau):
 @exercise.mistake("your logits are distances, which are *small* where two vectors agree.")
 def distances(images, sentences, tau):
     return both(torch.cdist(unit(images), unit(sentences)) / tau)
+
+
+@exercise.mistake(
+    "the exponential of 100 is too large for single precision, and you get nan: `log_softmax` and "
+    "`cross_entropy` subtract the largest logit first."
+)
+def overflows(images, sentences, tau):
+    odds = (cosines(images, sentences) / tau).exp()
+    right = odds.diagonal()
+    return -((right / odds.sum(1)).log() + (right / odds.sum(0)).log()).mean() / 2
+
+
+@exercise.mistake(
+    "a probability can be rounded to 0, and its logarithm is -inf: `log_softmax` doesn't take it."
+)
+def rounded_to_zero(images, sentences, tau):
+    logits = cosines(images, sentences) / tau
+    ways = [-way.softmax(1).diagonal().log().mean() for way in (logits, logits.T)]
+    return sum(ways) / 2
+
+
+@exercise.mistake("you divide by the temperature twice.")
+def divided_twice(images, sentences, tau):
+    return both(cosines(images, sentences) / tau / tau)
+
+
+@exercise.mistake("only own pairs are in it: the other similarities have to become smaller.")
+def own_pairs_alone(images, sentences, tau):
+    return -(cosines(images, sentences) / tau).diagonal().mean()

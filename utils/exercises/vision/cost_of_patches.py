@@ -92,7 +92,8 @@ def in_percent():
 
 
 @exercise.mistake(
-    "the pairs of each of twelve heads count as if it were 768 wide: the heads share the width."
+    "the pairs weigh twelve times too much: either the 12 of the matrices' weights is missing, or "
+    "each of twelve heads counts as if it were 768 wide."
 )
 def each_head_as_wide():
     return cost(P / 2, pair=24) / cost(P, pair=24)

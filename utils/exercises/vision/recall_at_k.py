@@ -142,3 +142,17 @@ def of_each(similarity, own, k):
 def of_the_table(similarity, own, k):
     bound = similarity.flatten().topk(k).values[-1]
     return share(similarity.gather(1, own[:, None])[:, 0] >= bound)
+
+
+@exercise.mistake(
+    "`argsort` returns which sentence is first, second, …, not at which rank a sentence is: a "
+    "second `argsort` would."
+)
+def sorted_once(similarity, own, k):
+    order = similarity.argsort(dim=1, descending=True)
+    return (order[torch.arange(len(own)), own] < k).double().mean().item()
+
+
+@exercise.mistake("you divide by the number of sentences: it is a share of the pictures.")
+def share_of_sentences(similarity, own, k):
+    return recall_at_k(similarity, own, k) * len(own) / similarity.shape[1]

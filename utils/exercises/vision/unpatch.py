@@ -119,3 +119,21 @@ def turned(patches, C, H, W):
 @exercise.mistake("the patches still have axes of their own: merge them into height and width.")
 def not_merged(patches, C, H, W):
     return grid(patches, C, H, W).permute(0, 3, 1, 4, 2, 5)
+
+
+@exercise.mistake(
+    "that is the order of axes with which pictures are cut. To put them together, undo it: begin "
+    "with the axes as the patches have them."
+)
+def cut_again(patches, C, H, W):
+    return grid(patches, C, H, W).permute(0, 2, 4, 1, 3, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
+    "you read the patches as if they were a picture already: their axes are patch row, patch "
+    "column, channel, and the two of the pixels."
+)
+def taken_for_a_picture(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    read = patches.reshape(len(patches), C, H // P, P, W // P, P)
+    return read.permute(0, 2, 4, 1, 3, 5).reshape(len(patches), C, H, W)

@@ -43,6 +43,12 @@ def low_temperature():
     return [drawn(2, 5, 4, 0.2), drawn(3, 3, 5, 0.5)]
 
 
+@exercise.stage("single precision, at CLIP's lowest temperature, 0.01")
+def coldest():
+    pictures, sentences, _ = drawn(2, 3, 4, 0.01)
+    return [(pictures.float(), torch.cat([pictures, sentences]).float(), 0.01)]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -168,3 +174,12 @@ def sentences_choose(images, sentences, tau):
 def divided_by_their_sum(images, sentences, tau):
     logits = cosines(images, sentences) / tau
     return logits / logits.sum(1, keepdim=True)
+
+
+@exercise.mistake(
+    "the exponential of 100 is too large for single precision, and you get nan: `softmax` "
+    "subtracts the largest logit first."
+)
+def overflows(images, sentences, tau):
+    odds = (cosines(images, sentences) / tau).exp()
+    return odds / odds.sum(1, keepdim=True)
