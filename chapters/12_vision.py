@@ -256,18 +256,14 @@ by_amount = {
     for name, kind in ((DAY_1, "CNN"), (VIT, "ViT"))
 }
 mean = {name: [fmean(runs) for runs in of] for name, of in by_amount.items()}
-reached = [n for n, of in zip(amounts, mean[VIT], strict=True) if of >= mean[DAY_1][0]]
+assert mean[VIT][2] < mean[DAY_1][0] < mean[VIT][-1] + 0.03  # with 200 it doesn't yet read as well
 
 # %% tags=["view"]
 guess(
     f"Day 1's network is trained on {amounts[0]} digits only. How many does the Transformer need to read as well?",
-    ["about 100", "between 200 and 500", "more than 1,000"],
-    right="about 100"
-    if 100 in reached
-    else "between 200 and 500"
-    if 500 in reached
-    else "more than 1,000",
-    because=f"With {amounts[0]} digits, Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits. With 200, the Transformer reads {mean[VIT][2]:.0%}, and with 500, {mean[VIT][3]:.0%}.",
+    ["as many", "four times as many", "more than that"],
+    right="more than that",
+    because=f"With {amounts[0]} digits, Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits. With 200, the Transformer reads {mean[VIT][2]:.0%}, with 500 it reads {mean[VIT][3]:.0%}, and with all 1,221 it reads {mean[VIT][-1]:.0%}.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With all the digits, the Transformer reads about as well as Day 1's network with 50. Test digits read correctly, by the number of pictures in training. The same jitter and number of steps for both, each at its best learning rate. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right a little closer."}}
@@ -571,7 +567,7 @@ observe(
 )
 
 # %% [markdown]
-# That is no cure, at least not for a model of this size in this time. Models with millions of times as many pictures fail at such sentences, too {cite}`thrush2022winoground`.
+# That is no cure, at least not for a model of this size in this time. Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
 #
 # And there is something that this network can't do at all. It chooses among sentences that we offer, and scores pictures that we show it. It can't draw one.
 #
