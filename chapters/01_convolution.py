@@ -174,7 +174,7 @@ for i in range(2):
 # ### Everywhere: stride, padding, dilation
 #
 # *27 minutes, 18 of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
-# picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
+# picture, so that the kernel can reach over the border. **Dilation** $d$ spreads the kernel's weights apart; we won't need it until the end.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding preserves the picture's size, and a larger stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: the map has three by three. Dilation 2: nine weights with gaps cover the whole picture; the map has one position."}}
 mechanisms.settings()
@@ -308,7 +308,7 @@ ladder["convolutions"] = trained(lambda maps: maps, 64)
 # %% tags=["evidence"]
 first = dict(zip(("still", "one", "two"), ladder["convolutions"]))
 observe(
-    "Your convolutions read {still:.0%} of the digits in place. After a move by one pixel they read {one:.0%}; after a move by two they read {two:.0%}.",
+    "Your convolutions read {still:.0%} of the digits in place. After a move of one pixel they read {one:.0%}; after a move of two, they read {two:.0%}.",
     **first,
     holds=first["still"] > 0.9 and first["one"] < 0.8,
 )
@@ -672,7 +672,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the move: after one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
+    "Yes, if the stride divides the shift: after a shift of one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
     scale="a photograph moved by one pixel, away from its borders",
@@ -701,7 +701,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-9",
-    "No: with doubling dilations, eight layers name the first of 256 symbols in {doubling:.0%} of sequences. Without dilations, they do no better than guessing: {plain:.0%}.",
+    "No: with dilations that double, eight layers name the first of 256 symbols in {doubling:.0%} of sequences. Without dilations, they do no better than guessing: {plain:.0%}.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=lambda doubling, plain: doubling > 0.95 and abs(plain - 0.25) < 0.06,
@@ -760,7 +760,7 @@ check("shuffled_pixels", my_prediction)
 # ```{exercise} Receptive field: how deep must it be?
 # :label: exercise-receptive-field
 #
-# *Core, 10 minutes.* One output should see `length` steps. Return how many layers of width `kernel_size` and stride 1 you need, with doubling dilations (1, 2, 4, …)
+# *Core, 10 minutes.* One output should see `length` steps. Return how many layers of width `kernel_size` and stride 1 you need, with dilations that double (1, 2, 4, …)
 # or without dilation (all 1). ([Solution](solutions/01_convolution.ipynb#solution-receptive-field))
 # ```
 

@@ -501,7 +501,7 @@ plt.show()
 # %% tags=["evidence"]
 half = arrivals(runs, 0.5)
 observe(
-    "With attention, half of these words are correct after {attention} passes; with a vector of 96 it takes {wide} passes, and with one of 48 it takes {narrow}. After all twenty, attention writes {most:.0%} of the words correctly, the vector of 96 {more:.0%}, and the vector of 48 {less:.0%}.",
+    "With attention, half of these words are correct after {attention} passes; with a vector of 96 it takes {wide} passes, and with one of 48 it takes {narrow}. After all twenty, attention writes {most:.0%} of the words correctly, the vector of 96 writes {more:.0%}, and the vector of 48 writes {less:.0%}.",
     **{"attention": half["attention"], "wide": half["vector of 96"]},
     narrow=half["vector of 48"],
     **{"most": last["attention"], "more": last["vector of 96"], "less": last["vector of 48"]},
@@ -522,7 +522,7 @@ plt.show()
 of = {name: torch.tensor([row["right"] for row in rows]).mean(0) for name, rows in runs.items()}
 twelve, fourteen = ({name: right[n - 2].item() for name, right in of.items()} for n in (12, 14))
 observe(
-    "At 12 letters, the most in training, the vector of 48 writes {narrow:.0%} of the words correctly, the vector of 96 {wide:.0%}, and attention {ours:.0%}. At 14 letters, the vector of 48 manages {less:.0%}, the vector of 96 {more:.0%}, and attention {most:.0%}.",
+    "At 12 letters, the most in training, the vector of 48 writes {narrow:.0%} of the words correctly, the vector of 96 writes {wide:.0%}, and attention writes {ours:.0%}. At 14 letters, the vector of 48 manages {less:.0%}, the vector of 96 {more:.0%}, and attention {most:.0%}.",
     **{"narrow": twelve["vector of 48"], "wide": twelve["vector of 96"]},
     **{"less": fourteen["vector of 48"], "more": fourteen["vector of 96"]},
     **{"ours": twelve["attention"], "most": fourteen["attention"]},
@@ -776,7 +776,7 @@ check("additive_score_parameters", my_count)
 # :label: exercise-fully-masked-query
 #
 # *Warm-up, 3 minutes.* Someone masks by filling in $-10^9$, in single precision, and then takes the softmax. By mistake, all eight keys of a query are masked. Their scores
-# were 0 to 7. What weight does the first key get? ([Solution](solutions/04_attention.ipynb#solution-fully-masked-query))
+# were 0, 1, …, 7. What weight does the first key get? ([Solution](solutions/04_attention.ipynb#solution-fully-masked-query))
 # ```
 
 # %%

@@ -303,7 +303,7 @@ guess(
     because=f"The median over 500 queries is {share[1024]:.4f} times the median with the scale.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient arrives at the scores. Medians (lines) and central nine tenths (bands) of 500 queries.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale, a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient reaches the scores. Medians (lines) and central nine tenths (bands) of 500 queries.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
 for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the scores"))):
     lines = {
@@ -915,7 +915,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "att-7",
-    "Yes: the antecedent gets {noun:.2f} of the weight, and another noun {other:.2f}; without the link to the antecedent, {lost:.0f} more of 100 answers are wrong.",
+    "Yes: the antecedent gets {noun:.2f} of the weight, and another noun gets {other:.2f}; without the link to the antecedent, {lost:.0f} more answers in every 100 are wrong.",
     **{"noun": sum(on["antecedent"]) / 5, "other": sum(on["other noun"]) / 5},
     lost=sum(missed["antecedent"]) / 5,
     holds=lambda noun, other, lost: noun > 2 * other and lost > 50,

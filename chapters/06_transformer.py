@@ -303,7 +303,7 @@ check.show_reference("block")
 # *15 minutes, 13 of them yours.* The block so far can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So a third sublayer comes between its self-attention and its feed-forward layer: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and cross-attention. The grids show what may be seen, with a row for each query and a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. In the encoder, a frame marks self-attention, with a full grid of four by four. In the decoder, frames mark causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention comes in three kinds: full, causal, and cross-attention. The grids show which positions each query may see, with a row for each query and a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. In the encoder, a frame marks self-attention, with a full grid of four by four. In the decoder, frames mark causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
 towers("self-attention", "cross-attention")
 plt.show()
 
@@ -606,7 +606,7 @@ translator_right = task.exact(write(yours, held_out), task.validation)
 ours = {n: longest_chain(yours(x, x).sum()) for n, x in some.items()}
 without = fmean(row["validation"] for row in at_best(stored, "without positions"))
 observe(
-    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly. Even without positions, at the best of four learning rates, {without:.0%} do, because most sentences allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
+    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly. Even without positional encoding, at the best of four learning rates, {without:.0%} do, because most sentences allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     written=translate(yours, ASKED),
     right=translator_right,
     without=without,
@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments, both were about the same size, each with three seeds. For short sentences and for copying digits, both were trained for the same number of passes, each at its best learning rate; for Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments the two models were about the same size, and each was trained with three seeds. For short sentences and for copying digits, both were trained for the same number of passes, each at its best learning rate; for Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"

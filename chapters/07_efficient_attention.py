@@ -383,7 +383,7 @@ guess(
     "Compared with all scores at once, how much memory do your tiles need at 4,096 positions?",
     answers,
     right=answers[2 if share < 0.05 else 1],
-    because=f"They need {held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, which is {share:.1%}.",
+    because=f"They need {held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, or {share:.1%} as much.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles need hardly any memory: peak memory of one head at 4,096 positions. Counted.", "name": "fig-tile-bytes"}, "image": {"alt": "Three bars: all at once is by far the longest, at over two hundred megabytes; your tiles and the library's, at a few megabytes, hardly show."}}
@@ -406,7 +406,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-window)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a window of 2, each letter sees itself and the two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and eight columns, labelled with the letters of matrices. There are ticks on the diagonal and in the two cells to its left. The row of the seventh letter, e, is framed: it sees i, c and e."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a window of 2, each letter sees itself and the two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and eight columns, labelled with the letters of matrices. There are ticks on the diagonal and in the two cells to its left. The row of the seventh letter, e, is framed: it sees i, c and e."}}
 mechanisms.window(efficient.window_mask(8, 2, is_causal=True))
 plt.show()
 
@@ -667,7 +667,7 @@ costs = experiments.load("attention_costs")
 at = {T: {row["method"]: row["step_bytes"] for row in costs.select(T=T)} for T in (4096, 8192)}
 claim(
     "eff-2",
-    "No: when the length doubles, whole maps take {full:.1f} times as much memory, but tiles take only {tiled:.1f} times and the library's kernel {fused:.1f} times.",
+    "No: when the length doubles, whole maps take {full:.1f} times as much memory, but tiles take only {tiled:.1f} times as much, and the library's kernel takes {fused:.1f} times as much.",
     **{name: at[8192][name] / at[4096][name] for name in ("full", "tiled", "fused")},
     holds=lambda full, tiled, fused: full > 3.5 and max(tiled, fused) < 2.2,
     experiment="attention_costs",

@@ -125,7 +125,7 @@ observe(
 # %% tags=["view"]
 weight = dict(zip(bag[0].get_feature_names_out(), bag[1].coef_[0]))
 guess(
-    "Each word has one weight: a positive one speaks for a good review, and a negative one for a bad review. What is the weight of “not”?",
+    "Each word has one weight: a positive weight points to a good review, and a negative one to a bad review. What is the weight of “not”?",
     ["far above 0", "far below 0", "close to 0"],
     right="close to 0" if abs(weight["not"]) < weight["good"] / 3 else "far below 0",
     because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” has {weight['bad']:+.2f}.",
@@ -313,7 +313,7 @@ mechanisms.bags(*PAIR)
 plt.show()
 
 # %% [markdown]
-# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share that anyone who sees only bags could get right.
+# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share of the texts that a classifier could get right if it saw only the bags.
 
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
@@ -650,7 +650,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number says how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence “the music was not great”. In the first, nothing is struck out, and the judge says 1. In each of the others one word is struck out: without “the”, “music” or “was” it still says 1, a score of 0; without “not” it says −1, a score of 2; without “great” it says 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving out *not* changes the verdict most. The judge is so simple that you can follow it: its number says how strongly the words point to *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence “the music was not great”. In the first, nothing is struck out, and the judge says 1. In each of the others one word is struck out: without “the”, “music” or “was” it still says 1, a score of 0; without “not” it says −1, a score of 2; without “great” it says 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 

@@ -20,7 +20,7 @@
 # - mix two language models, and say why the mixture can beat both,
 # - say what a GPT does that no table of counts can.
 #
-# It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. It takes 48 minutes to read and half an hour to write four
+# It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. It takes about 50 minutes to read and half an hour to write four
 # functions, with a good place to stop halfway. At the end a GPT writes Shakespeare as you type, and yours writes documentation.
 
 # %% tags=["setup"]
@@ -65,7 +65,7 @@ quiz("09_gpt")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But a next word is an answer like any other. So we give the encoder an output at every position and train it to predict the **next token** there.
+# *2 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But the next word can be an answer, too, just as a library's name can. So we give the encoder an output at every position and train it to predict the **next token** there.
 #
 # The text is scikit-learn's documentation, which you know from Days 3 and 7, cut into yesterday's byte pairs. One of its sentences will be our example all day.
 
@@ -315,7 +315,7 @@ next_chances = check("next_chances", next_chances)
 check.show_reference("next_chances")
 
 # %% [markdown]
-# Now it can write. From the 65th token on, it forgets the earliest ones, because its context window is full. (An empty prompt starts a new paragraph. [Day 7](07_efficient_attention.ipynb)'s cache would save work and change nothing.)
+# Now it can write. From the 65th token on, it forgets the earliest ones, because its context window is full. (An empty prompt starts a new paragraph. Until then, [Day 7](07_efficient_attention.ipynb)'s cache would save work and change nothing.)
 
 
 # %%
@@ -402,7 +402,7 @@ observe(
 )
 
 # %% [markdown]
-# The table wins! It was counted in a second, and it beats a week of gates and attention. *Where* does it win? We ask how often each run of three validation tokens occurred in training.
+# The table wins! It was counted in a second, and on this small text it beats a week of gates and attention. *Where* does it win? We ask how often each run of three validation tokens occurred in training.
 
 # %%
 runs = {part: [*map(tuple, of.unfold(0, 3, 1).tolist())] for part, of in task.ids.items()}
@@ -420,7 +420,7 @@ observe(
 )
 
 # %% [markdown]
-# A table knows a run after seeing it once; a network learns in small steps. But where the text is new, the network is less lost. The two fail on different tokens, so why choose?
+# A table knows a run after seeing it once; a network learns in small steps. But where the text is new, the network's loss is smaller. The two fail on different tokens, so why choose?
 #
 # ### Mixing two language models
 #
@@ -462,7 +462,7 @@ observe(
 )
 
 # %% [markdown]
-# Neither model was changed, yet the mixture beats both. Where one model gives a token almost no probability, the mixture still has half of the other's. So on every token, its loss is at most $\ln 2$ above the better model's. ([Mixtures with the other networks](deeper/09_gpt.ipynb#deeper-table) beat the table, too.)
+# Neither model was changed, yet the mixture beats both. Where one model gives a token almost no probability, the mixture still gives it half of the other's. So on every token, its loss is at most $\ln 2$ above the better model's. ([Mixtures with the other networks](deeper/09_gpt.ipynb#deeper-table) beat the table, too.)
 #
 # ### Induction: continuing what was just read
 #
@@ -490,7 +490,7 @@ falls = {
     for name, model in (("one block", one), ("two blocks", two))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. The curve of one block falls slowly to about 2.6. The curve of two blocks falls with it at first, then drops steeply to about 1.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats. One block only learns which letters are in use, not their order. Means of five steps, over all letters, so the loss can't fall to 0. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. The curve of one block falls slowly to about 2.6. The curve of two blocks falls with it at first, then drops steeply to about 1.3."}}
 ax = curves(
     {name: (range(5, 151, 5), loss) for name, loss in falls.items()},
     "step",
@@ -500,7 +500,7 @@ ax.axhline(math.log(26), color=INK, lw=1, ls="--")
 plt.show()
 
 # %%
-mine = "qzkwvjhxbmfy"  # yours
+mine = "qzkwvjhxbmfy"  # yours: a dozen letters at most, all different
 print("one block: ", mine, went_on(one, mine + mine[0], 11))
 print("two blocks:", mine, went_on(two, mine + mine[0], 11))
 
@@ -514,7 +514,7 @@ observe(
 )
 
 # %% [markdown]
-# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter at that position: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
+# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter at that position: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a single block finds no notes to read.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches through notes: block 1 writes down the letter before each position, and block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
@@ -525,23 +525,23 @@ plt.show()
 #
 # ### A GPT that adds
 #
-# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits; a table would have to read every one. We train a small GPT for 300 steps, with each number written units first, the order in which you add on paper.
+# *2 minutes.* A sum is a text, too: `123+456=579`. There are a million pairs of numbers with up to three digits; a table of counts would have to read every one of them. We train a small GPT for 300 steps, with each number written units first, the order in which you add on paper.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Written units first, every digit of a sum depends on only a few digits before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
 plt.show()
 
 # %% tags=["training"]
-asked = drawn(2000, seed=10**6)  # 2,000 pairs of numbers, kept out of training in both orders
+pairs = drawn(2000, seed=10**6)  # 2,000 pairs of numbers, kept out of training in both orders
 sums = adder(seed=0)
-for _ in train_adder(sums, rate=0.025, without=asked):
+for _ in train_adder(sums, rate=0.025, without=pairs):
     pass
 
 # %%
 a, b = 457, 68  # yours, up to 999
 print(f"{a} + {b} = {add(sums, a, b)}")
 
-correct = share_right(sums, asked, units_first=True)
+correct = share_right(sums, pairs, units_first=True)
 
 # %% tags=["evidence"]
 observe(
@@ -551,7 +551,7 @@ observe(
 )
 
 # %% [markdown]
-# A GPT reads what it writes, so each digit needs only its own column and the carry from the digit just written. [In the usual order, and with longer numbers](deeper/09_gpt.ipynb#deeper-adding), it does far worse.
+# A GPT reads what it writes, so each digit needs only its own column, the column before, and the digit just written, which shows whether one is carried. [In the usual order, and with longer numbers](deeper/09_gpt.ipynb#deeper-adding), it does far worse.
 #
 # ### The ladder: where counting stops winning
 #
@@ -624,7 +624,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Type, and a GPT goes on writing. This isn't your GPT, which is a minute old and not yet worth reading aloud. It is a stored one with four blocks, trained for far longer on a million letters of Shakespeare, and it runs right here on the page.
+# *6 minutes.* Type, and a GPT goes on writing. This isn't your GPT, which trained for a minute and isn't yet worth reading aloud. It is a stored one with four blocks, trained for far longer on a million letters of Shakespeare, and it runs right here on the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
@@ -676,12 +676,12 @@ observe(
 )
 
 # %% [markdown]
-# Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels can do better (Day 8's did), but it needs thousands of them, and for the next question it has to start from scratch.
+# Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels can do better (Day 8's did), but it needs thousands of them, and for another question it has to be trained anew.
 
 # %% [markdown]
 # ## What we found
 #
-# *1 minute.* Two claims that you will often read, and our answers. One more is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
+# *1 minute.* You will often read these two claims; here is what we found. A third is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 
@@ -705,7 +705,7 @@ copiers = experiments.load("induction")
 again = {n: sum(run[-1] for run in copiers.column("again", layers=n)) / 3 for n in (1, 2)}
 claim(
     "gpt-9",
-    "Yes: where a random segment recurs, two blocks have a loss of {two:.1f} nats per symbol, one block has {one:.1f}, and a guess has {guess:.1f}.",
+    "Yes: where a random segment recurs, two blocks have a loss of {two:.1f} nats per symbol, one block has {one:.1f}, and guessing would give {guess:.1f}.",
     two=again[2],
     one=again[1],
     guess=math.log(64),

@@ -181,13 +181,13 @@ check("trusted_word", my_percent)
 # %% [markdown]
 # ### The loss on the hidden words
 #
-# *7 minutes, 5 of them yours.* The encoder turns each word into a vector $x_t$, and a **head** turns a vector into a logit for every word of the vocabulary. The loss is computed only at $M$, the positions that are asked for:
+# *7 minutes, 5 of them yours.* The encoder turns each word into a vector $x_t$, and a **head** turns a vector into a logit for every word of the vocabulary. The loss is computed only at $M$, the positions whose words are asked for:
 #
 # $$
 # \mathcal{L} = -\frac{1}{|M|} \sum_{t \in M} \ln p(w_t \mid x_t) .
 # $$ (eq-masked-words)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions are asked for, so the loss is a mean of three terms; the other words are only read. The probabilities are invented for this picture.", "name": "fig-pre-loss"}, "image": {"alt": "A row of the eight words that are read, with a row of eight vectors x above it. From three vectors arrows lead on to the targets elements, array and an, with the probabilities 0.02, 0.60 and 0.40 and the losses 3.91, 0.51 and 0.92, whose mean is 1.78."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three words are asked for, so the loss is a mean of three terms; the other words are only read. The probabilities are invented for this picture.", "name": "fig-pre-loss"}, "image": {"alt": "A row of the eight words that are read, with a row of eight vectors x above it. From three vectors arrows lead on to the targets elements, array and an, with the probabilities 0.02, 0.60 and 0.40 and the losses 3.91, 0.51 and 0.92, whose mean is 1.78."}}
 read = ["take", "draw", "from", "an", "[MASK]", "along", "an", "axis"]
 mechanisms.asked_alone(read, {1: 0.02, 4: 0.6, 6: 0.4})
 plt.show()
@@ -428,7 +428,7 @@ of_tuned = right(logits_of(tuned, held))
 
 # %% tags=["evidence"]
 observe(
-    "With the same 100 labels and the same number of steps, the pre-trained encoder classifies {tuned:.0%} of the sentences correctly, the one from scratch {beginner:.0%}, and the bag of words {bag:.0%}.",
+    "With the same 100 labels and the same number of steps, the pre-trained encoder classifies {tuned:.0%} of the sentences correctly, the one trained from scratch classifies {beginner:.0%}, and the bag of words classifies {bag:.0%}.",
     tuned=of_tuned,
     beginner=of_beginner,
     bag=of_bag,
@@ -467,7 +467,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 100 labels, the pre-trained encoder classifies {read:.0%} of the sentences correctly, the one from scratch {fresh:.0%}, and the bag of words {bag:.0%}. With 2,500 labels, the pre-trained encoder classifies {more:.0%} correctly, the one from scratch {fresher:.0%}, and the bag of words {larger:.0%}.",
+    "With 100 labels, the pre-trained encoder classifies {read:.0%} of the sentences correctly, the one trained from scratch classifies {fresh:.0%}, and the bag of words classifies {bag:.0%}. With 2,500 labels they classify {more:.0%}, {fresher:.0%} and {larger:.0%} correctly.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
     holds=0.12 < at[100][0] - at[100][2] < 0.18

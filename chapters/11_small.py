@@ -611,7 +611,7 @@ for n in bits:
         by_bits[name].append(share_of_vowels(logits, vocabulary().symbols))
 at_bits = dict(zip(bits, by_bits["found"]))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and a vowel still follows *an*; with 2 bits, hardly anything is left. Shares of hidden words found, and of first guesses that begin with a vowel, for the stored student, rounded, with nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and a vowel still follows *an*; with 2 bits, hardly anything is left. Shares of hidden words found, and of first guesses that begin with a vowel, for the stored student with its weights rounded and no further training.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
 lines = {name: (bits, [100 * share for share in of]) for name, of in by_bits.items()}
 ax = curves(lines, "bits for each weight", "share (%)")
 ax.set_xticks(bits)
@@ -699,7 +699,7 @@ claim(
 )
 
 # %% [markdown]
-# **How small can we make it?** With half of the blocks, half of the heads and 8 bits per weight, the model shrinks to a quarter of its size, and our test hardly measures a loss. With 4 bits it shrinks to an eighth and loses little. With 2 bits it falls apart.
+# **How small can we make it?** With half of the blocks, half of the heads and 8 bits per weight, the model shrinks to a quarter of its size, and our test shows hardly any loss. With 4 bits it shrinks to an eighth and loses little. With 2 bits it falls apart.
 
 # %% [markdown]
 # ## Exercises

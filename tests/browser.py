@@ -45,7 +45,8 @@ def listed_pages() -> list[str]:
 class Build(NamedTuple):
     """A finished build: exit status, what was printed, seconds of work, the folder of its pages.
 
-    The seconds are of processor time, which no other program makes longer (0 on Windows).
+    The seconds are of processor time, which other programs make longer by far less than the clock's
+    (0 on Windows).
     """
 
     status: int

@@ -129,8 +129,8 @@ def test_the_strict_build_is_clean_and_quick(build):
     assert build.status == 0 and not warnings, "`make book` shows the same:\n" + (
         "\n".join(warnings) or build.log[-4000:]
     )
-    slow = "the book takes more than 3 seconds a page to build: `make book` shows where"
-    assert build.seconds < 3 * len(listed_pages()), slow  # 64 took 87 beside others
+    slow = "the book takes more than 2 seconds a page to build: `make book` shows where"
+    assert build.seconds < 2 * len(listed_pages()), slow  # 64 took 87 beside others
 
 
 def test_all_pages_are_there_and_no_others(build):

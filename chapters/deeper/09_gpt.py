@@ -697,13 +697,14 @@ plt.show()
 
 # %% tags=["evidence"]
 added = experiments.load("adding")
-lines, longer = {}, {}
+lines, longer, ends = {}, {}, {}
 for order in added.parameters["order"]:
     spreads = {
         rate: added.spread("in the end", rate=rate, order=order)[0]
         for rate in added.parameters["rate"]
     }
     rate = max(spreads, key=spreads.get)
+    ends[order] = spreads[rate]
     lines[order] = added.rows[0]["steps"], added.column("right", rate=rate, order=order)
     longer[order] = added.spread("four digits", rate=rate, order=order)[0]
 
@@ -715,7 +716,6 @@ curves(shares, "step", "correct sums (%)")
 plt.show()
 
 # %% tags=["evidence"]
-ends = {order: fmean(run[-1] for run in of) for order, (_, of) in lines.items()}
 observe(
     "With the units first, {units:.0%} of the sums are correct in the end; in the usual order, {usual:.0%} are. Of sums of four-digit numbers, which neither has been trained on, {longer:.0%} are correct with the units first.",
     units=ends["units first"],

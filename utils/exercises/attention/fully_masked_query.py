@@ -8,7 +8,7 @@ from utils.exercises.checking import Prediction
 
 
 def weight_of_a_masked_key() -> float:
-    """Return the first of the weights that eight masked scores, 0 to 7, give."""
+    """Return the first of the weights that eight masked scores, 0, 1, …, 7, give."""
     scores = torch.arange(8.0)
     return scores.masked_fill(torch.ones(8, dtype=torch.bool), -1e9).softmax(0)[0].item()
 
