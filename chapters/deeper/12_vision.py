@@ -341,7 +341,7 @@ observe(
 )
 
 # %% [markdown]
-# Nobody has to find it by trial, that is the gain: with the weights it finds its own value.
+# So nobody has to find it by trial: it is learned with the weights.
 #
 # (deeper-probe)=
 # ## Zero-shot against a linear probe
