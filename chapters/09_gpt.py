@@ -315,7 +315,7 @@ next_chances = check("next_chances", next_chances)
 check.show_reference("next_chances")
 
 # %% [markdown]
-# Now it can write. From the 65th token on, it forgets the earliest ones, because its context window is full. (An empty prompt starts a new paragraph. Until then, [Day 7](07_efficient_attention.ipynb)'s cache would save work and change nothing.)
+# Now it can write. From the 65th token on, it forgets the earliest ones, because its context window is full. (Until then, [Day 7](07_efficient_attention.ipynb)'s cache would save work and change nothing. An empty prompt starts a new paragraph.)
 
 
 # %%
@@ -681,7 +681,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *1 minute.* You will often read these two claims; here is what we found. A third is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
+# *1 minute.* You will often read these two claims. A third is [below the ladder](#claim-gpt-10), and others are on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 
