@@ -79,7 +79,7 @@ observe(
 )
 
 # %% [markdown]
-# We needed the examples to find that spot. There are 45 pairs of digits to tell apart, so why not learn everything from examples?
+# Examples showed us that spot. There are 45 pairs of digits, so why not learn everything from examples?
 #
 # ## The idea
 #

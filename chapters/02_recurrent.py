@@ -74,7 +74,7 @@ table(
 
 # %% [markdown]
 # A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, which
-# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light). A **bag of letters** handles words of any length: count a word's
+# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light). A **bag of letters** handles any length: count a word's
 # letters, and let a linear classifier weigh the counts.
 
 # %% tags=["training"]
@@ -752,7 +752,7 @@ guess(
     because=f"It is the same for {kept[:, 3].mean():.0%} of the words, on average.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: the share of answers that stay the same when only the last few letters are read (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply up to four letters, and then slowly to 100 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: the share of answers that stay the same with only the last letters (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply up to four letters, and then slowly to 100 percent."}}
 curves({"readers": (range(1, 13), kept)}, "last letters read", "same answer")
 plt.show()
 

@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments the two models were about the same size, and each was trained with three seeds. For short sentences and for copying digits, both were trained for the same number of passes, each at its best learning rate; for Day 4's whole grammar, each followed its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is longer than the rival's, and with sixteen it is shorter. (In writing, words still queue.) Is the Transformer also the better model? In stored experiments, both models had about the same size and three seeds each. For short sentences and for copying digits, both had the same number of passes, each at its best learning rate; for Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"

@@ -313,7 +313,7 @@ mechanisms.bags(*PAIR)
 plt.show()
 
 # %% [markdown]
-# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share of the texts that a classifier could get right if it saw only the bags.
+# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share of texts that a classifier could get right if it saw only bags.
 
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
