@@ -176,4 +176,5 @@ def finished_epochs(history: dict) -> int:
 
 
 def checksum(content: bytes) -> bytes:
+    """The SHA-256 of a checkpoint's content, `DIGEST` bytes."""
     return hashlib.sha256(content).digest()

@@ -158,6 +158,7 @@ def own_checkpoint(checkpoint: str | Path | None) -> Iterator[Path | None]:
 
 
 def on_gpus() -> bool:
+    """Whether the processes talk by nccl, which they do where there are GPUs."""
     return dist.get_backend() == "nccl"
 
 

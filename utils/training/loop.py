@@ -172,6 +172,7 @@ def check(model, optimiser, schedule, metrics, epochs: int, seed: int) -> None:
 
 
 def device_of(model) -> torch.device:
+    """Where a model's first weight is; the CPU for a model without any."""
     return next((weight.device for weight in model.parameters()), torch.device("cpu"))
 
 
@@ -194,6 +195,7 @@ def unpacked(batches, device):
 
 
 def scalar(batch_loss):
+    """Give back a batch's loss, of one element; raise a ValueError for any other shape."""
     if batch_loss.numel() != 1:
         raise ValueError(
             f"The loss has the shape {tuple(batch_loss.shape)}: "
@@ -203,6 +205,7 @@ def scalar(batch_loss):
 
 
 def measured(metrics, outputs, target) -> dict[str, float]:
+    """{name: value} of each metric, of outputs (B, ...) and target (B, ...), without gradients."""
     with torch.no_grad():
         return {name: float(metric(outputs, target)) for name, metric in (metrics or {}).items()}
 

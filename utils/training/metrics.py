@@ -146,6 +146,7 @@ def by_length(measure: Callable, lengths: Sequence, *columns: Sequence) -> dict:
 
 
 def check_pairs(first: Sequence, second: Sequence) -> None:
+    """Raise a ValueError unless there are as many of the one as of the other, and some."""
     if len(first) != len(second) or len(first) == 0:
         raise ValueError(
             f"There are {len(first)} sequences and {len(second)} to compare them with: "

@@ -93,6 +93,7 @@ def hear(started: dict[Connection, BaseProcess]) -> list:
 
 
 def ended(status: int) -> str:
+    """How a process ended without a word: by a signal (status < 0), or with a status."""
     with suppress(ValueError):
         return f"{signal.Signals(-status).name} ended it."
     return f"it ended with status {status}."
@@ -117,6 +118,7 @@ def in_group(
 
 @contextmanager
 def failures_told(said: Connection) -> Iterator[None]:
+    """Say to the process that started this one what fails within `with`, then end this one."""
     try:
         yield
     except Exception as error:

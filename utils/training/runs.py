@@ -60,6 +60,7 @@ def settings_of_group(group: dict) -> str:
 
 
 def settings_of_schedule(schedule) -> str:
+    """The class and the settings of a schedule and those within it, but where it stands."""
     moved = {"base_lrs", "last_epoch", "T_cur", "T_i", "optimizer"}  # where it stands
     settings = {
         name: value
