@@ -91,9 +91,11 @@ class WaysIn(SphinxDirective):
 
 
 def made(app: Sphinx) -> list[Path]:
-    """The files to take along that were made, which lie beside the folder of the pages."""
+    """The files to take along, beside the folder of the pages, that are as new as each notebook."""
+    pages = notebooks.CHAPTERS.rglob("[0-9]*.ipynb")
+    newest = max((page.stat().st_mtime for page in pages), default=0.0)
     files = (Path(app.outdir).with_name(f"{NAME}.{kind}") for kind in KINDS)
-    return [file for file in files if file.is_file()]
+    return [file for file in files if file.is_file() and file.stat().st_mtime >= newest]
 
 
 def to_take_along(app: Sphinx) -> list[nodes.Node]:

@@ -204,6 +204,28 @@ def test_the_first_page_leads_to_what_was_made_and_to_nothing_else(tmp_path, mon
     assert linked == sorted(file.name for file in pages.iterdir()) and len(linked) == 2
 
 
+def test_the_first_page_leads_to_nothing_older_than_a_page(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(BOOK / "_ext")
+    import front
+
+    page = tmp_path / "chapters" / "deeper" / "01_convolution.ipynb"
+    pages = tmp_path / "html"
+    for folder in (page.parent, pages):
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(front.notebooks, "CHAPTERS", tmp_path / "chapters")
+    for file, seconds in (
+        (page, 1000),
+        (tmp_path / f"{NAME}.pdf", 999),
+        (tmp_path / f"{NAME}.epub", 1000),
+    ):
+        file.touch()
+        os.utime(file, (seconds, seconds))
+    app = SimpleNamespace(outdir=str(pages), builder=SimpleNamespace(name="html"))
+    assert [file.suffix for file in front.made(app)] == [".epub"]
+    front.bring_along(app, None)
+    assert [file.name for file in pages.iterdir()] == [f"{NAME}.epub"]
+
+
 @pytest.mark.parametrize("kinds", [[], ["pdf", "mobi"]])
 def test_what_cant_be_made_is_said_in_a_sentence(kinds):
     with pytest.raises(SystemExit, match="Name what to make, some of: pdf, epub, zip"):
