@@ -41,10 +41,9 @@ def chromium():
 @pytest.fixture
 def shown(monkeypatch) -> list[dict]:
     """The bundles that views have displayed."""
-    from utils.show.views import frame  # here, since most files need none
-
     bundles: list[dict] = []
-    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
+    display = "utils.show.views.frame.display"  # no import: most files depend on no view
+    monkeypatch.setattr(display, lambda bundle, raw: bundles.append(bundle))
     return bundles
 
 
@@ -79,8 +78,6 @@ def alone(phone, shown):
 @pytest.fixture
 def handed(monkeypatch) -> list[dict]:
     """What cells have handed over to their page, in place of an empty output."""
-    from utils.show.views import models
-
     given: list[dict] = []
 
     class Place:
@@ -91,16 +88,14 @@ def handed(monkeypatch) -> list[dict]:
         assert bundle == {}, "nothing of a model may stay in a notebook"
         return Place()
 
-    monkeypatch.setattr(models, "display", display)
+    monkeypatch.setattr("utils.show.views.models.display", display)
     return given
 
 
 @pytest.fixture
 def here(made, handed, monkeypatch) -> list[dict]:
     """What cells hand over of the models in `made[0]`, the folder that a test's file has made."""
-    from utils.show.views import models
-
-    monkeypatch.setattr(models, "FOLDER", made[0])
+    monkeypatch.setattr("utils.show.views.models.FOLDER", made[0])
     return handed
 
 

@@ -1,5 +1,6 @@
 """What a file of tests depends on is found, and nothing that it doesn't reach."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -145,3 +146,14 @@ def test_each_file_of_exercise_tests_depends_on_all_exercises_of_its_day():
         days = {file.parent for file in imported(test) if file.name == "__init__.py"}
         day = next(folder for folder in days if folder.parent == ROOT / "utils" / "exercises")
         assert set(day.glob("*.py")) <= Readings().behind(test), test.name
+
+
+def test_files_that_show_a_view_depend_on_views_and_others_do_not():
+    behind = Readings().behind
+    frame = ROOT / "utils" / "show" / "views" / "frame.py"
+    below = [file for file in behind(ROOT / "tests/test_convolution.py") if "views" in file.parts]
+    assert below == []
+    for test in (ROOT / "tests").glob("test_*.py"):
+        asks = re.search(r"def test.*\b(shown|live)\b", text := test.read_text(encoding="utf-8"))
+        if asks and "def shown(" not in text:  # a fixture of its own
+            assert frame in behind(test), test.name
