@@ -11,6 +11,7 @@ import ctypes.util
 import json
 import linecache
 import os
+import re
 import sys
 import tempfile
 
@@ -63,7 +64,7 @@ def main(allowed: int, left_out: set[int]) -> None:
             except BaseException as error:  # what it gave runs code of its own when looked at
                 passed, said = False, f"its result can't be read: {summed_up(error)}"
             sent = encoded(evidence(exercises[name], attempt)) if passed else ""
-            report(name=name, passed=passed, said=said, evidence=sent)
+            report(name=name, passed=passed, said=explained(said), evidence=sent)
             judged.add(name)
             return passed, said
 
@@ -108,7 +109,13 @@ def run(cell: Cell, file: str, space: dict) -> str:
 
 
 def summed_up(error: BaseException) -> str:
-    return f"{type(error).__name__}: {message(error)}".partition("\n")[0]
+    return explained(f"{type(error).__name__}: {message(error)}".partition("\n")[0])
+
+
+def explained(said: str) -> str:
+    """What is said of an answer, with the words that Python's own MemoryError lacks."""
+    words = "MemoryError: it needed more memory than there is"
+    return re.sub(r"\bMemoryError: ?(?= \(|$)", words, said)
 
 
 if __name__ == "__main__":
