@@ -25,6 +25,7 @@ from utils.show.diagrams import (
     label,
     light,
     note,
+    picture,
     sector,
     sheet,
     stack,
@@ -165,6 +166,16 @@ def test_parts_of_a_block_are_blocks():
     assert block.middle == (4, 4)
     sides = {side: block.at(side, 0.5) for side in ("left", "right", "top", "bottom")}
     assert sides == {"left": (0.5, 4), "right": (7.5, 4), "top": (4, 1.5), "bottom": (4, 6.5)}
+
+
+def test_a_picture_shows_its_pixels_and_its_patches_are_parts_of_it(ax):
+    block = picture(ax, (1, 2), torch.eye(4)[:2].expand(3, 2, 4), 3.0)
+    (shown,) = ax.images
+    assert shown.get_array().shape == (2, 4, 3) and shown.get_extent() == [1, 4, 3.5, 2]
+    assert ax.get_xlim() == (0, UNITS) and ax.get_ylim() == (8, 0)
+    assert block[0:2, 2:4] == Block(2.5, 2, 1.5, 1.5, 2, 2)
+    picture(ax, (5, 2), torch.full((2, 2), 0.5), 1.0)
+    assert ax.images[1].get_clim() == (0, 1)
 
 
 def test_words_are_as_wide_as_they_are_long_and_stand_side_by_side(ax):
@@ -329,6 +340,8 @@ def test_a_text_in_a_box_is_named_by_what_it_stands_on(ax):
         (lambda ax: box(ax, (1, 1), "a", (3, 1), role="answer"), "'answer'"),
         (lambda ax: note(ax, (15.5, 1), "beyond"), "'beyond'"),
         (lambda ax: note(ax, (3, 7.95), "below"), "'below'"),
+        (lambda ax: picture(ax, (1, 1), torch.zeros(2, 4, 4), 3), r"\(2, 4, 4\)"),
+        (lambda ax: picture(ax, (14, 1), torch.zeros(4, 4), 3), "shape.* 14.00 .* 17.00"),
         (lambda ax: words(ax, (1, 1), "much " * 20, gap=0.2), "shape.* 16.00 "),
         (lambda ax: arrow(ax, (1, 1), (2, 2), weight=-0.1), "weight.* -0.1"),
         (lambda ax: arrow(ax, (1, 1), (2, 2), role="W_q"), "'W_q'"),

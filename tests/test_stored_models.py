@@ -123,6 +123,18 @@ def test_where_there_is_no_room_the_old_file_stays(folder, monkeypatch):
     assert path.read_text() == before and [*folder.iterdir()] == [path]
 
 
+def test_a_model_of_this_session_is_found_and_not_written(folder, monkeypatch):
+    monkeypatch.setattr(models, "KEPT", {})
+    models.keep("mine", small(), heads=2)
+    header, found = load("mine")
+    assert header["heads"] == 2 and header["made_by"] == "this session" and not folder.exists()
+    assert found.keys() == small().keys()
+    script = store("mine", small(), heads=2, made_by="this session").read_text("ascii")
+    assert script == models.KEPT["mine"]  # else a view would take one for the other
+    with pytest.raises(ValueError, match="letters, digits and _"):
+        models.keep("../mine", small())
+
+
 ONE = np.ones((2, 3), np.int8), np.ones((2, 1), np.float32)
 
 

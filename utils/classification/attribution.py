@@ -102,11 +102,18 @@ def attention_rollout(model: nn.Module, text: Tensor) -> Tensor:
     Raises: ValueError if the text is not ids (T,) of at least one word.
     """
     check_words(text)
-    weights = _weights(model, text).mean(dim=1)  # (L, S, S)
+    return _from_the_pooled(rolled_out(_weights(model, text)), len(text))
+
+
+def rolled_out(weights: Tensor) -> Tensor:
+    """Follow attention through all layers: how much of each key is in each output.
+
+    Shapes: weights (L, h, S, S) to (S, S).
+    """
     shares = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
-    for of_layer in weights:
+    for of_layer in weights.mean(dim=1):
         shares = (of_layer @ shares + shares) / 2
-    return _from_the_pooled(shares, len(text))
+    return shares
 
 
 def _weights(model: nn.Module, text: Tensor) -> Tensor:

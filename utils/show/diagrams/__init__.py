@@ -1,4 +1,4 @@
-"""Pictures of mechanisms: a sheet, and the dozen shapes with which a lesson draws on it."""
+"""Pictures of mechanisms: a sheet, and the shapes with which a lesson draws on it."""
 
 from utils.show.diagrams.clock import dial, hand, sector
 from utils.show.diagrams.shapes import (
@@ -9,6 +9,7 @@ from utils.show.diagrams.shapes import (
     label,
     light,
     note,
+    picture,
     stack,
     words,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "label",
     "light",
     "note",
+    "picture",
     "sector",
     "sheet",
     "stack",

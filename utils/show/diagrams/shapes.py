@@ -11,6 +11,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
 from matplotlib.text import Text
+from torch import Tensor
 
 from utils.show.diagrams.sheet import (
     DIM,
@@ -29,7 +30,7 @@ from utils.show.diagrams.sheet import (
     tinted,
     write,
 )
-from utils.show.plotting import INK, PAPER, WIDTH
+from utils.show.plotting import GREY, INK, PAPER, WIDTH
 
 
 def cells(
@@ -87,6 +88,27 @@ def box(ax: Axes, place: Point, text: str, size: Point, *, role: str | None = No
     fill = tinted(role, float(role is not None))
     ax.add_patch(_rounded(block, 0.12, facecolor=fill, edgecolor=INK, linewidth=1.2))
     fill_in(ax, block, text, fill)
+    return block
+
+
+def picture(ax: Axes, place: Point, image: Tensor, side: float, *, framed: bool = True) -> Block:
+    """Draw a picture of pixels, `side` units wide.
+
+    Shapes: image (H, W), or (3, H, W) in colour, of numbers in 0..1.
+    framed: with a thin line around it.
+    Raises: ValueError if the image has another shape, or leaves the sheet.
+    """
+    pixels = torch.as_tensor(image)
+    if pixels.ndim not in (2, 3) or pixels.ndim == 3 and len(pixels) != 3:
+        raise ValueError(f"A picture is (H, W) or (3, H, W); this has shape {tuple(pixels.shape)}.")
+    H, W = pixels.shape[-2:]
+    block = inside(ax, Block(*place, side, side * H / W, H, W))
+    reach = (block.x, block.x + block.width, block.y + block.height, block.y)
+    shown = pixels.permute(1, 2, 0) if pixels.ndim == 3 else pixels
+    ax.imshow(shown.numpy(), cmap=GREY, vmin=0, vmax=1, extent=reach, zorder=0.9)
+    if framed:
+        frame = {"fill": False, "edgecolor": DIM, "linewidth": 0.8}
+        ax.add_patch(Rectangle((block.x, block.y), block.width, block.height, **frame))
     return block
 
 

@@ -23,6 +23,7 @@ from utils.show.views.translator import translator
 from utils.show.views.typed_date import typed_date
 from utils.show.views.which_language import which_language
 from utils.show.views.which_library import which_library
+from utils.show.views.which_sentence import which_sentence
 from utils.show.views.writer import writer
 
 __all__ = [
@@ -53,5 +54,6 @@ __all__ = [
     "typed_date",
     "which_language",
     "which_library",
+    "which_sentence",
     "writer",
 ]

@@ -22,6 +22,7 @@ FOLDER = ROOT / "_static" / "models"
 SCRIPT = '(globalThis.bookModels ??= {{}})["{}"] = {};\n'
 ANEW = "Get it anew with the book, or run the script that makes it."
 Weights = Mapping[str, tuple[np.ndarray, ...]]
+KEPT: dict[str, str] = {}  # scripts of this session's own models
 
 
 class ModelError(Exception):
@@ -49,20 +50,12 @@ def store(name: str, weights: Weights, *, made_by: str, **told: object) -> Path:
     Raises: ValueError if the name is no plain word, or a weight has another shape or is not finite;
         ModelError if there is no room, or no leave to write.
     """
-    if not re.fullmatch(r"[a-z0-9_]+", name) or not weights:
-        raise ValueError(f"A model has a name of letters, digits and _, and weights, got {name!r}.")
-    shapes = [[weight, *_shape(weight, parts)] for weight, parts in weights.items()]
-    reals = [parts[-1].astype("<f4").ravel() for parts in weights.values()]
-    whole = [parts[0].ravel() for parts in weights.values() if len(parts) == 2]
-    numbers = b"".join(part.tobytes() for part in (*reals, *whole))
-    header = {"name": name, "made_by": made_by, **told, "weights": shapes}
-    header["sha256"] = _checksum(header, numbers)
+    script = _written(name, weights, {"made_by": made_by, **told})
     path = FOLDER / f"{name}.js"
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    written = json.dumps(header | {"bytes": b64encode(numbers).decode()}, separators=(",", ":"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(SCRIPT.format(name, written.replace("<", r"\u003c")), encoding="ascii")
+        beside.write_text(script, encoding="ascii")
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
@@ -71,6 +64,16 @@ def store(name: str, weights: Weights, *, made_by: str, **told: object) -> Path:
             "room for it, then run this again."
         ) from error
     return path
+
+
+def keep(name: str, weights: Weights, **told: object) -> None:
+    """Hold a model until this session ends, so that views can run it: one that you have trained.
+
+    It is found under its name as if it were stored, but only in JupyterLab: a built page has no
+    file of it. Arguments are those of `store`.
+    Raises: ValueError as `store` does.
+    """
+    KEPT[name] = _written(name, weights, {"made_by": "this session", **told})
 
 
 def load(name: str) -> Stored:
@@ -131,7 +134,22 @@ def hand_over(name: str) -> None:
         place.update({}, raw=True)
 
 
+def _written(name: str, weights: Weights, told: dict) -> str:
+    if not re.fullmatch(r"[a-z0-9_]+", name) or not weights:
+        raise ValueError(f"A model has a name of letters, digits and _, and weights, got {name!r}.")
+    shapes = [[weight, *_shape(weight, parts)] for weight, parts in weights.items()]
+    reals = [parts[-1].astype("<f4").ravel() for parts in weights.values()]
+    whole = [parts[0].ravel() for parts in weights.values() if len(parts) == 2]
+    numbers = b"".join(part.tobytes() for part in (*reals, *whole))
+    header = {"name": name, **told, "weights": shapes}
+    header["sha256"] = _checksum(header, numbers)
+    written = json.dumps(header | {"bytes": b64encode(numbers).decode()}, separators=(",", ":"))
+    return SCRIPT.format(name, written.replace("<", r"\u003c"))
+
+
 def _script(name: str) -> str:
+    if name in KEPT:
+        return KEPT[name]
     path = FOLDER / f"{name}.js"
     try:
         return path.read_text(encoding="ascii", errors="replace")

@@ -1,0 +1,742 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 12: Vision: a picture is a sentence
+#
+# **Today's question:** how can a network that reads sentences read a picture, and find the words for it?
+#
+# After today you can
+#
+# - cut a picture into patches and make a Transformer's input from them,
+# - predict what smaller patches cost,
+# - write the contrastive loss, which joins pictures and sentences,
+# - name pictures by sentences, and measure how well,
+# - test whether a model understands a sentence or only its words.
+#
+# Today builds on [Day 1](01_convolution.ipynb)'s digits and [Day 6](06_transformer.ipynb)'s encoder. It takes 50 minutes to read and 31 to write four functions; the exercises at its end take another half an hour. At the end you put a scene together, describe it in English or Chinese, and a model on this page finds the sentence that fits.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils import vision
+from utils.data.pictures import digits
+from utils.data.scenes import draw, drawn, for_pages, say, scenes, understand
+from utils.exercises.progress import checklist
+from utils.exercises.vision import check
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import observe, table
+from utils.show.mechanisms import vision as mechanisms
+from utils.show.plotting import bars, curves, image_grid, use_book_style
+from utils.show.scenes import decided, fits
+from utils.show.views import guess, models, quiz, which_sentence
+from utils.tasks import captions
+from utils.tasks import digits as day_1
+from utils.tasks import patches as reading
+from utils.tasks import scenes as naming
+
+use_book_style()
+
+# %% [markdown]
+# **Five questions about yesterday**
+
+# %% tags=["view"]
+quiz("12_vision")
+
+# %% [markdown]
+# ## Where we stand
+#
+# *2 minutes.* Day 1's network reads handwritten digits. The version with one pooling window over the whole map even accepts pictures of any size. So we train it once more, and show it four scenes. (It reads one number per pixel, so we give it the brightest channel of each: a grey picture.)
+
+# %% tags=["training"]
+data = digits("file order")
+torch.manual_seed(0)
+reader = day_1.network("largest of each map")
+day_1.train_reader(reader, data.train, jittered=True, epochs=8)
+right = day_1.reads(reader, data.test)
+
+# %%
+SAID = "a red three left of a blue seven"
+four = [SAID, "a blue three left of a red seven", "a small green circle", "a large yellow triangle"]
+shown = torch.stack([draw(understand(sentence), seed=76) for sentence in four])  # (4, 3, 24, 24)
+with torch.no_grad():
+    odds, answers = reader(shown.amax(dim=1, keepdim=True)).softmax(dim=1).max(dim=1)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Whatever it is shown, Day 1's network answers with a digit: four scenes, its answers and their probabilities.", "name": "fig-vis-ten"}, "image": {"alt": "Four black squares. In the first a red three is left of a blue seven, in the second a blue three left of a red seven; the third holds a green circle, the fourth a yellow triangle. Above each is a digit with a probability."}}
+image_grid(shown, [f"{a}: {p:.0%}" for a, p in zip(answers.tolist(), odds.tolist())], columns=4)
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "It reads {right:.0%} of the test digits. Shown {scene}, it answers {answer}, with a probability of {sure:.0%}.",
+    right=right,
+    scene=SAID,
+    answer=answers[0].item(),
+    sure=odds[0].item(),
+    holds=right > 0.9,
+)
+
+# %% [markdown]
+# The network has ten outputs, so it has ten answers, and nothing in a picture can give it an eleventh. It can't mention two things, or say which is left of the other, and it can't say that there is no digit. We would have to tell it in advance what to look for, with one label and one output for each kind of scene. How many would that be?
+
+# %% tags=["view"]
+guess(
+    "Things are digits, or circles, squares and triangles in two sizes; all come in five colours. How many scenes are there with two things of different colours, one left of the other or above it?",
+    ["about 250", "about 1,000", "about 10,000"],
+    right="about 10,000",
+    because=f"There are 16 · 5 = 80 things. Each can be left of, or above, 64 others of another colour: {80 * 64 * 2:,} scenes.",
+)
+
+# %% [markdown]
+# A sentence of eight or ten words names any one of them. So we want a network that reads pictures and answers in sentences.
+#
+# ## The idea
+#
+# *1 minute.* Day 6's encoder reads a sequence of vectors. They need not be words. So cut the picture into small squares, the **patches**, and lay them in a row. A Transformer that reads such a row is a **Vision Transformer**, or **ViT** {cite}`dosovitskiy2021image`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture becomes a sequence of patches, row by row, as we read a page.", "name": "fig-vis-row"}, "image": {"alt": "On the left is a black picture with a red three left of a blue seven. An arrow, cut, leads to the same picture in four by four squares with gaps between them. An arrow leads from there to the sixteen squares in a row, numbered 1 to 16. Parts of the three are in squares 5, 6, 9 and 10, parts of the seven in 7, 8 and 11."}}
+scene = shown[0]
+mechanisms.row(scene, P=6)
+plt.show()
+
+# %% [markdown]
+# The answers come from a second encoder, the **text encoder**, which reads sentences; the first is the **image encoder**. Both are trained together, until a picture and its sentence get similar vectors. That is **CLIP** {cite}`radford2021learning`. To name a picture, we look for the sentence that is nearest to it.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "CLIP: two encoders turn pictures and sentences into vectors in one space. A picture's vector (blue) and its sentence's (orange) should point the same way.", "name": "fig-vis-towers"}, "image": {"alt": "On the left are two pictures: a red three left of a blue seven, and a small green circle. Arrows lead from both to a blue box, image encoder. On the right are two boxes with the sentences that describe them, and arrows from both to an orange box, text encoder. From both encoders an arrow leads to a circle in the middle, one space. In it are two pairs of hands; in each pair a blue and an orange hand point nearly the same way."}}
+lines = ["a red three\nleft of\na blue seven", "a small\ngreen circle"]
+mechanisms.towers([shown[0], shown[2]], lines)
+plt.show()
+
+# %% [markdown]
+# ## Step by step
+#
+# ### Patches: the words of a picture
+#
+# *12 minutes, 8 of them yours.* A picture of shape $(C, H, W)$ is cut into squares of $P \times P$ pixels. That makes $n = HW/P^2$ patches. Each patch is flattened: first come all its red numbers, row by row, then the green ones, then the blue ones. One matrix $W_p$, the same for all patches, turns these $C P^2$ numbers into a token of width $D$:
+#
+# $$
+# x_i = W_p \operatorname{flatten}(\text{patch}_i) + b, \qquad i = 1, \dots, n .
+# $$ (eq-patch-token)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A patch of 2 × 2 pixels is 12 numbers, one channel after the other. One matrix makes a token of them.", "name": "fig-vis-token"}, "image": {"alt": "On top are three squares of two by two numbers: red, green and blue. Arrows lead from each to the same four numbers in a row. From the three rows arrows lead to a box W_p, of D times 12 weights, and from there to four cells: a token, D numbers."}}
+mechanisms.token(scene[:, 11:13, 6:8])
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Patches
+# :label: exercise-patches
+#
+# *7 minutes.* Cut each picture into patches and flatten them, in the order described above. Patches go row by row, from the top left to the bottom right. ([Solution](solutions/12_vision.ipynb#solution-patches))
+# ```
+
+
+# %%
+def patches(images, patch_size):
+    """Shapes: images (B, C, H, W) to (B, H/P · W/P, C · P · P)."""
+    raise NotImplementedError
+
+
+patches = check("patches", patches)
+
+# %%
+check.show_reference("patches")
+
+# %% [markdown]
+# One matrix for every window, the same at each position: haven't we seen that before? It is a convolution, whose stride is as large as its kernel.
+
+# %%
+conv = nn.Conv2d(3, 8, kernel_size=6, stride=6)
+tokens = patches(scene[None], 6) @ conv.weight.flatten(1).T + conv.bias  # (1, 16, 8)
+torch.testing.assert_close(tokens, conv(scene[None]).flatten(2).mT)
+
+# %% [markdown]
+# So a Vision Transformer begins with one layer of Day 1, and then forgets that there ever was a plane. Shuffle the patches of all pictures in the same way, and to the Transformer it is the same task.
+#
+# ### The class token and the positions
+#
+# *12 minutes, 8 of them yours.* Attention doesn't see order (Day 5). Without positions, these tokens would be a bag of patches. And even their order in the row wouldn't tell which of them touch.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Neighbours in the plane are not neighbours in the row: the patch below patch 6 comes four positions later.", "name": "fig-vis-plane"}, "image": {"alt": "Above is a grid of four by four cells, numbered 1 to 16. Cell 6 is framed; its neighbours 2, 5, 7 and 10 are blue. Below are the same sixteen cells in one row: 5 and 7 are next to 6, but 2 and 10 are four cells away."}}
+mechanisms.plane(n=4, at=6)
+plt.show()
+
+# %% [markdown]
+# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself what lies below what.
+#
+# One thing is missing. Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. (One could also take the mean of all outputs; the [deeper page](deeper/12_vision.ipynb#deeper-class) compares the two.) Its output alone goes to the head, a linear layer that returns the logits.
+#
+# $$
+# X = [\,c;\ x_1;\ \dots;\ x_n\,] + [\,p_0;\ p_1;\ \dots;\ p_n\,]
+# $$ (eq-vit-input)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A Vision Transformer: tokens of patches, a class token in front, a learned vector for each position, Day 6's encoder, and a head that reads only the class token's output.", "name": "fig-vis-vit"}, "image": {"alt": "In the lowest row are patches 1, 5, 6, 10 and 16 of a picture of a red three, with dots for those left out. Arrows, marked W_p, lead to a row of tokens; in front of them is a yellow box, class. Above each token is a plus sign and a box for its position, p 0 to p 16. Arrows lead into a wide box, Day 6's encoder. From it six arrows lead up: the one above class leads to a box, head, and on to the answer 3; the others are dashed and marked not used."}}
+one_digit = draw(understand("a red three"), seed=1)
+mechanisms.sequence(one_digit, 6, answer="“3”", shown=(1, 5, 6, 10, 16))
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Class token and positions
+# :label: exercise-class-and-positions
+#
+# *6 minutes.* Compute {eq}`eq-vit-input` for a batch. The class token is put in front of every picture's tokens, and it has a position, too. ([Solution](solutions/12_vision.ipynb#solution-class-and-positions))
+# ```
+
+
+# %%
+def class_and_positions(tokens, class_token, positions):
+    """Shapes: tokens (B, n, D), class_token (D,), positions (1 + n, D); returns (B, 1 + n, D)."""
+    raise NotImplementedError
+
+
+class_and_positions = check("class_and_positions", class_and_positions)
+
+# %%
+check.show_reference("class_and_positions")
+
+# %% [markdown]
+# The rest is Day 6: blocks of self-attention and feed-forward layers, in pre-norm.
+#
+# ### A Vision Transformer reads digits
+#
+# *3 minutes.* We train one on Day 1's digits: two blocks, 48 wide. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding is made of your two functions:
+
+
+# %%
+class Embedding(nn.Module):
+    """Tokens of patches, a class token and positions: (B, C, H, W) to (B, 1 + n, D)."""
+
+    def __init__(self, C=1, side=8, P=2, D=48):
+        super().__init__()
+        self.P, n = P, (side // P) ** 2
+        self.linear = nn.Linear(C * P * P, D)
+        self.c = nn.Parameter(torch.zeros(D))
+        self.p = nn.Parameter(0.02 * torch.randn(1 + n, D))
+
+    def forward(self, images):
+        tokens = self.linear(patches(images, self.P))
+        return class_and_positions(tokens, self.c, self.p)
+
+
+# %% tags=["training"]
+cnn, vit = reading.network("CNN"), reading.network("ViT")
+vit.encoder.embedding = Embedding()
+reading.train(cnn, data.train, steps=200, rate=1e-2)
+reading.train(vit, data.train, steps=200, rate=2e-2)
+found = {name: reading.reads(model, data.test) for name, model in (("cnn", cnn), ("vit", vit))}
+
+# %% tags=["evidence"]
+observe(
+    "After 200 steps, your Vision Transformer reads {vit:.0%} of the test digits, and Day 1's network reads {cnn:.0%}.",
+    **found,
+    holds=0.5 < found["vit"] < found["cnn"] - 0.03 and found["cnn"] > 0.9,
+)
+
+# %% [markdown]
+# It reads digits, though nothing about edges or neighbours was built into it. But Day 1's network has a head start: locality and weight sharing are built into it, and the Transformer has to learn them from the pictures. How many pictures does that take?
+
+# %%
+DAY_1, VIT = "Day 1's network", "Vision Transformer"
+stored = experiments.load("vit_and_cnn")
+amounts = stored.parameters["pictures"]
+by_amount = {
+    name: [stored.column("test", network=kind, pictures=n)[0] for n in amounts]  # three seeds each
+    for name, kind in ((DAY_1, "CNN"), (VIT, "ViT"))
+}
+mean = {name: [fmean(runs) for runs in of] for name, of in by_amount.items()}
+assert mean[VIT][2] < mean[DAY_1][0] < mean[VIT][-1] + 0.03  # with 200 it doesn't yet read as well
+
+# %% tags=["view"]
+guess(
+    f"Day 1's network is trained on {amounts[0]} digits only. How many does the Transformer need to read as well?",
+    ["as many", "four times as many", "more than that"],
+    right="more than that",
+    because=f"With {amounts[0]} digits, Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits. With 200, the Transformer reads {mean[VIT][2]:.0%}, with 500 it reads {mean[VIT][3]:.0%}, and with all 1,221 it reads {mean[VIT][-1]:.0%}.",
+)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all the digits, the Transformer reads about as well as Day 1's network with 50. Test digits read correctly, by the number of pictures in training. The same jitter and number of steps for both, each at its best learning rate. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right a little closer."}}
+shares = {name: (amounts, 100 * torch.tensor(of).T) for name, of in by_amount.items()}
+ax = curves(shares, "training pictures", "read correctly (%)", logx=True)
+ax.set_xticks(amounts, amounts)
+plt.show()
+
+# %% [markdown]
+# Dosovitskiy et al. saw the same on a larger scale: after 1.3 million pictures, their Transformers were a few points worse than convolutional networks of comparable size, and after 300 million they were better {cite}`dosovitskiy2021image`.
+#
+# **Enough for tonight?** This is a good place to stop: your network reads pictures. Next, a second one finds the words for them.
+#
+# ### CLIP: pictures and sentences in one space
+#
+# *17 minutes, 9 of them yours.* For this we need pictures that come with sentences. A small grammar places one to three things on a black canvas: handwritten digits, circles, squares and triangles, in five colours. It describes each scene in English and in Chinese, in several ways. Small shapes are filled; large ones are outlines, so that another thing fits inside.
+
+# %%
+written = [
+    "a blue three left of a red seven",
+    "a small yellow circle in a large blue square",
+    "a purple two above a yellow five",
+    "a green nine, below it a large purple circle, and to the left of that a blue four",
+]
+world = [understand(sentence) for sentence in written]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, drawn with handwriting of scikit-learn's digits. In the table below are sentences for them.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
+image_grid(drawn(world, seed=4), ["1", "2", "3", "4"], columns=4)
+plt.show()
+
+# %% tags=["evidence"]
+rows = [
+    [i, sentence, say(scene, 0, "zh")] for i, (sentence, scene) in enumerate(zip(written, world), 1)
+]
+table(rows, ["picture", "in English", "in Chinese"])
+
+# %% [markdown]
+# Some combinations are kept out of training: each form lacks one colour. There is no red zero, no green one, and no blue seven. Where our example has a blue seven, the model will have to put together what it learned from blue threes and red sevens.
+#
+# CLIP has two encoders. Our image encoder is a Vision Transformer; our text encoder is Day 6's, and takes the mean of its words' outputs. Each ends in a linear layer that returns $E$ numbers, and each vector is divided by its length. So the dot product of a picture $u_i$ and a sentence $v_j$ is the cosine of the angle between them, their **similarity**:
+#
+# $$
+# s_{ij} = \langle u_i, v_j \rangle, \qquad |u_i| = |v_j| = 1 .
+# $$ (eq-similarity)
+#
+# Where do the labels come from? From the pairs themselves. In a batch of $B$ pictures and their $B$ sentences, each picture has one sentence that describes it, and $B - 1$ that belong to others. (Some of these may be true of it, too, such as *a red three*. The loss takes them for wrong; most are.)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a batch of four, the four pairs are on the diagonal; the other twelve similarities belong to wrong pairs, which cost nothing to collect. The numbers are invented for this picture.", "name": "fig-vis-table"}, "image": {"alt": "A table of four by four similarities. The rows are pictures: a red three, a blue seven, a small green circle, a red seven. The columns are the sentences of these four, in the same order. On the diagonal, framed, are 0.9, 0.8, 0.9 and 0.8. Next come 0.6 for the red three and the sentence a red seven, and 0.5 for the blue seven with it."}}
+invented = torch.tensor(
+    [[0.9, 0.1, 0.2, 0.6], [0.1, 0.8, 0.3, 0.5], [0.2, 0.2, 0.9, 0.1], [0.5, 0.4, 0.1, 0.8]]
+)
+columns = ["a red\nthree", "a blue\nseven", "a small\ngreen circle", "a red\nseven"]
+batch = torch.stack([draw(understand(sentence), seed=1) for sentence in columns])
+mechanisms.table(batch, columns, invented)
+plt.show()
+
+# %% [markdown]
+# So it is a classification, in which the classes are the sentences of the batch. Take the first row: a softmax turns its similarities into probabilities.
+
+# %% tags=["view"]
+plain = invented[0].softmax(dim=0)[0].item()
+sharp = (invented[0] / 0.2).softmax(dim=0)[0].item()
+guess(
+    "The first row is 0.9, 0.1, 0.2, 0.6. What probability does a softmax give the first sentence?",
+    ["about 40%", "about 60%", "about 90%"],
+    right="about 40%",
+    because=f"It is {plain:.0%}. A cosine is never above 1, so the differences stay small. Divided by a temperature of 0.2, the same row gives {sharp:.0%}.",
+)
+
+# %% [markdown]
+# So the similarities are divided by a **temperature** $\tau$ (Day 2). CLIP learns it along with the weights, as $\ln(1/\tau)$, and starts at $\tau = 0.07$.
+#
+# A row asks which sentence fits the picture. A column asks which picture fits the sentence. The loss is the mean of both cross-entropies:
+#
+# $$
+# \mathcal{L} = -\frac{1}{2B} \sum_{i=1}^{B} \left( \ln \frac{e^{s_{ii}/\tau}}{\sum_j e^{s_{ij}/\tau}} + \ln \frac{e^{s_{ii}/\tau}}{\sum_j e^{s_{ji}/\tau}} \right) .
+# $$ (eq-contrastive)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same table is read both ways: softmax over each row (left) and over each column (right), at a temperature of 0.2. The loss wants the diagonals to become 1.", "name": "fig-vis-ways"}, "image": {"alt": "Two tables of four by four probabilities with framed diagonals. On the left, which sentence, each row adds up to 1: the diagonal holds 0.79, 0.75, 0.93 and 0.72. On the right, which picture, each column adds up to 1: 0.84, 0.82, 0.91 and 0.62."}}
+mechanisms.both_ways(invented, tau=0.2)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The contrastive loss
+# :label: exercise-contrastive-loss
+#
+# *8 minutes.* Compute {eq}`eq-contrastive`. The vectors arrive as the encoders return them, of any length. ([Solution](solutions/12_vision.ipynb#solution-contrastive-loss))
+# ```
+
+
+# %%
+def contrastive_loss(image_features, text_features, temperature):
+    """Shapes: features (B, E) of both; pair i is row i of each. Returns a scalar tensor."""
+    raise NotImplementedError
+
+
+contrastive_loss = check("contrastive_loss", contrastive_loss)
+
+# %%
+check.show_reference("contrastive_loss")
+
+# %% [markdown]
+# Every other sentence of the batch is a counterexample. That is why the loss is called **contrastive** {cite}`oord2018representation,chen2020simple`, and why CLIP's batches were large: 32,768 pairs at a time, from 400 million.
+#
+# ### Zero-shot: naming by sentences
+#
+# *8 minutes, 6 of them yours.* The encoders have no output for any class. Yet they can classify: write one sentence for each possible answer, encode them all, and take the softmax over their similarities to the picture. The classes are chosen *after* training, with no labelled example of any, so this is called **zero-shot** classification.
+#
+# ```{exercise} Zero-shot classification
+# :label: exercise-zero-shot
+#
+# *6 minutes.* Return the probabilities of all sentences for each picture: the softmax over cosines divided by the temperature. ([Solution](solutions/12_vision.ipynb#solution-zero-shot))
+# ```
+
+
+# %%
+def zero_shot(image_features, text_features, temperature):
+    """Shapes: pictures (B, E), sentences (n, E), of any length; returns probabilities (B, n)."""
+    raise NotImplementedError
+
+
+zero_shot = check("zero_shot", zero_shot)
+
+# %%
+check.show_reference("zero_shot")
+
+# %% [markdown]
+# ## Is it right?
+#
+# *1 minute.* We compare your functions with PyTorch's and with the book's own.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+images = torch.randn(2, 3, 8, 12, dtype=torch.float64)
+torch.testing.assert_close(patches(images, 4), F.unfold(images, 4, stride=4).mT)
+torch.testing.assert_close(patches(images, 4), vision.patches(images, 4))
+
+u, v = torch.randn(2, 5, 7, dtype=torch.float64)
+logits = F.normalize(u) @ F.normalize(v).T / 0.1
+own = torch.arange(5)
+expected = (F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own)) / 2
+torch.testing.assert_close(contrastive_loss(u, v, 0.1), expected)
+torch.testing.assert_close(zero_shot(u, v, 0.1), logits.softmax(dim=1))
+print("patches, losses and probabilities agree")
+
+# %% [markdown]
+# ## Train it
+#
+# *3 minutes.* You train a CLIP with your loss for 80 batches of 64 pairs, which takes seconds. Another, stored, has learned for far longer: first from 3,000 batches of all scenes of one thing, so that it had to learn the forms, and then from 3,000 batches of 128 scenes of one to three things. Both read patches of 4 × 4, with two blocks for pictures and one for sentences.
+#
+# We show each a new picture of one thing and sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
+
+# %% tags=["training"]
+yours = naming.clip(seed=0)
+batches = captions.PicturesAndSentences(steps=80, batch_size=64)
+naming.train(yours, batches, loss=contrastive_loss)
+share = {"guessing": 1 / 16, "yours": naming.named(yours, 300, kind="hard", pairs="seen")}
+
+# %% tags=["evidence"]
+observe(
+    "After 80 batches, yours finds the sentence of {yours:.0%} of new pictures among sixteen. Guessing finds {guessing:.0%}.",
+    **share,
+    holds=share["yours"] > 0.1,
+)
+
+# %%
+held = models.load("clip")
+clip = naming.restored_clip(held.weights, held.header["temperature"])
+NEW = {"seen": "known combinations", "unseen": "new combinations"}
+for pairs, name in NEW.items():
+    share[name] = naming.named(clip, 300, kind="hard", pairs=pairs)
+share["new, in Chinese"] = naming.named(clip, 300, kind="hard", language="zh")
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Among sixteen sentences, the stored model finds the correct one for most pictures of combinations that it has never seen, in both languages. Share of 300 new pictures of one thing; yours was trained for 80 batches, the stored one for 6,000.", "name": "fig-vis-named"}, "image": {"alt": "Five bars. Guessing is the shortest, with 6; yours is longer. The three of the stored model, for known combinations, for new ones and for these in Chinese, are by far the longest."}}
+bars({name: 100 * of for name, of in share.items()}, "named correctly (%)")
+plt.show()
+
+# %% [markdown]
+# ## Look inside
+#
+# *7 minutes.* No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in handwriting that is new, too, each beside the same digit in a colour that the model knows.
+
+# %%
+EIGHT = "red zero, blue zero, red five, blue five, green six, red six, blue seven, red seven"
+sentences = [f"a {name}" for name in EIGHT.split(", ")]
+eight = drawn([understand(sentence) for sentence in sentences], seed=0, part="test")
+
+
+@torch.no_grad()
+def similarity(pictures, sentences):
+    """Cosines of pictures (B, 3, 24, 24) and n sentences: (B, n)."""
+    return clip.encode_images(pictures) @ clip.encode_texts(*captions.as_ids(sentences)).T
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Form and colour both count: each picture is more similar to its own sentence than to that of the same digit in another colour, or of another digit in the same colour. Similarities of eight new pictures and their sentences; half of them show combinations that training never showed.", "name": "fig-vis-eight"}, "image": {"alt": "A map of eight by eight cells. Above the columns are eight pictures: a red zero, a blue zero, a red five, a blue five, a green six, a red six, a blue seven and a red seven; the rows are the sentences for them, in the same order. The diagonal is bright."}}
+fits(eight, sentences, similarity(eight, sentences))
+plt.show()
+
+# %% [markdown]
+# It knows *blue* from blue threes and *seven* from red sevens, and puts them together. The same similarities find pictures for a sentence, which is what a search engine does. So we take 100 new scenes of one to three things: which sentence is nearest to each picture, and which picture to each sentence?
+
+# %% tags=["evidence"]
+both = {language: naming.retrieved(clip, 100, language=language) for language in ("en", "zh")}
+observe(
+    "Among 100 sentences, {en_there:.0%} of the pictures find their own first (in Chinese {zh_there:.0%}). Among 100 pictures, {en_back:.0%} of the sentences find theirs (in Chinese {zh_back:.0%}).",
+    **{f"{of}_{way}": s for of in both for way, s in zip(("there", "back"), both[of])},
+    holds=min(both["en"] + both["zh"]) > 0.7,
+)
+
+# %% [markdown]
+# Which patches does it use? Paint one patch after the other black, like the background, and see how far the similarity falls. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-decided)).
+
+
+# %%
+def falls(picture, sentence, P=4):
+    """How far the similarity falls when one patch, in turn, is painted black: (6, 6)."""
+    rows = vision.patches(picture[None], P).repeat(36, 1, 1)  # (36, 36, 48)
+    rows[range(36), range(36)] = 0
+    painted = vision.unpatch(rows, *picture.shape)
+    return (similarity(picture[None], [sentence]) - similarity(painted, [sentence])).view(6, 6)
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Hiding the thing that a sentence names lowers the similarity (purple); hiding the other thing raises it (orange). How far the similarity falls when a patch is painted black, for each of the 36 patches.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: the patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is the other way round."}}
+asked = ["a red three", "a blue seven"]
+decided(scene, {sentence: falls(scene, sentence) for sentence in asked}, label="fall")
+plt.show()
+
+# %% [markdown]
+# Did it learn which patches touch? It was never told. We compare the learned vector of one position with those of all 36, by the cosine of the angle between them.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The positions find the plane again, its rows more than its columns: a position (the darkest patch) is similar to those in its row. Cosines of four learned positions, named by row and column, with all 36.", "name": "fig-vis-positions"}, "image": {"alt": "Four maps of six by six squares. In each, one square is the darkest, at a different place; the squares beside it are dark, too, and those far above or below it are pale or orange."}}
+p = clip.image_encoder.encoder.embedding.positions.table[1:].detach()  # (36, 64)
+alike = reading.likeness(p).view(36, 6, 6)
+which = {"(2, 2)": 7, "(2, 5)": 10, "(4, 3)": 20, "(5, 5)": 28}
+image_grid([alike[i] for i in which.values()], list(which), columns=4, signed=True)
+plt.show()
+
+# %% [markdown]
+# ## Show someone
+#
+# *6 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Let someone else choose, and guess first. Then find a scene that the model gets wrong.
+
+# %% tags=["view"]
+start = [
+    {"form": "three", "colour": "red", "size": None, "hand": 0, "x": 3, "y": 8},
+    {"form": "seven", "colour": "blue", "size": None, "hand": 0, "x": 13, "y": 7},
+]
+which_sentence("clip", for_pages(), start=start, sentence=SAID)
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *3 minutes.* Exchange the colours in our sentence. Every word is still there, but it describes another scene.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two scenes, two sentences, and one bag of words: only the order says which colour belongs to which thing.", "name": "fig-vis-exchange"}, "image": {"alt": "Above is the scene of a red three left of a blue seven with its sentence in boxes, word by word; red and blue are marked in yellow. Below is the scene of a blue three left of a red seven with its sentence; blue and red are marked. At the bottom are the words in alphabetical order, as a bag, the same for both: a, a, blue, left, of, red, seven, three."}}
+mechanisms.exchange(shown[:2], four[:2])
+plt.show()
+
+# %% [markdown]
+# Which of the two sentences does the model choose for a picture? A text encoder that reads a bag of words gives both the same vector, and could only guess.
+
+# %%
+told = naming.told_from_exchanged(clip, 300)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen, with colours or places exchanged in the other.", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; that for exchanged colours is a little longer, and that for exchanged places is not."}}
+names = {"colours": "colours exchanged", "places": "places exchanged"}
+bars(
+    {"guessing": 50.0} | {names[what]: 100 * of for what, of in told.items()},
+    "own sentence chosen (%)",
+)
+plt.show()
+
+# %% tags=["evidence"]
+scores = {n: naming.named(clip, 300, pairs="seen", n_things=(n,)) for n in (1, 2, 3)}
+observe(
+    "With sixteen sentences for a scene of one thing, it finds the correct one for {one:.0%} of pictures; of two things, for {two:.0%}; of three, for {three:.0%}. Among the wrong ones are those with exchanged words and those with one word changed.",
+    one=scores[1],
+    two=scores[2],
+    three=scores[3],
+    holds=scores[1] > 0.85 and 0.2 < scores[2] < 0.55 and scores[3] < scores[2],
+)
+
+# %% [markdown]
+# Why? A batch of random scenes hardly ever holds two sentences with the same words, so the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. So we put such sentences into the batches: in a stored experiment, every second scene of several things brings one with exchanged words along.
+
+# %% tags=["evidence"]
+page = experiments.load("clip_page").rows  # three seeds
+mixed_in = experiments.load("clip_exchanged").rows
+apart = {
+    (name, what): fmean(row[f"exchanged {what}, {of}"] for row in rows for of in ("en", "zh"))
+    for name, rows in (("plain", page), ("hard", mixed_in))
+    for what in told
+}
+observe(
+    "With such batches, the correct sentence is chosen for {hard_colours:.0%} instead of {colours:.0%} if the colours are exchanged, and for {hard_places:.0%} instead of {places:.0%} if the places are (three seeds, two languages).",
+    hard_colours=apart["hard", "colours"],
+    colours=apart["plain", "colours"],
+    hard_places=apart["hard", "places"],
+    places=apart["plain", "places"],
+    holds=all(abs(apart["hard", what] - apart["plain", what]) < 0.15 for what in told),
+)
+
+# %% [markdown]
+# That is no cure, at least not for a model of this size in this time. Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
+#
+# And there is something that this network can't do at all. It chooses among sentences that we offer, and scores pictures that we show it. It can't draw one.
+#
+# ## What we found
+#
+# *1 minute.* Four claims that you will often read, and our answers. Three more are on the [deeper page](deeper/12_vision.ipynb).
+#
+# (claim-vis-1)=
+
+# %% tags=["evidence"]
+ends = {"few": mean[DAY_1][0], "all_cnn": mean[DAY_1][-1]}
+ends |= {"vit_few": mean[VIT][0], "all_vit": mean[VIT][-1]}
+claim(
+    "vis-1",
+    "Yes: with {n} digits Day 1's network reads {few:.0%} of the test digits, and the Transformer {vit_few:.0%}; with all 1,221, they read {all_cnn:.0%} and {all_vit:.0%}.",
+    n=amounts[0],
+    **ends,
+    holds=lambda n, few, vit_few, all_cnn, all_vit: (
+        n == 50 and few > max(0.85, vit_few + 0.04) and few - 0.05 < all_vit < all_cnn - 0.02 < 0.98
+    ),
+    experiment="vit_and_cnn",
+    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 1,000 steps with jitter; four or five learning rates, three seeds",
+)
+
+# %% [markdown]
+# (claim-vis-2)=
+
+# %% tags=["evidence"]
+shuffled = experiments.load("shuffled_pictures")
+mixed = {
+    kind: fmean(shuffled.column("test", network=kind, shuffled="pixels")[0])
+    for kind in ("ViT", "CNN")
+}
+claim(
+    "vis-2",
+    "Yes: with shuffled pixels it reads {vit:.0%} of the digits, unshuffled {vit_plain:.0%}; a convolutional network reads {cnn:.0%} and {cnn_plain:.0%}.",
+    vit=mixed["ViT"],
+    vit_plain=mean[VIT][-1],
+    cnn=mixed["CNN"],
+    cnn_plain=mean[DAY_1][-1],
+    holds=lambda vit, vit_plain, cnn, cnn_plain: (
+        abs(vit - vit_plain) < 0.02 and cnn < cnn_plain - 0.04
+    ),
+    experiment="shuffled_pictures",
+    scale="all pixels in one other order for training and test; 8 × 8 pixels, three seeds",
+)
+
+# %% [markdown]
+# (claim-vis-4)=
+
+# %% tags=["evidence"]
+named = {
+    (pairs, language): fmean(row[f"named, hard, {pairs}, {language}"] for row in page)
+    for pairs in ("seen", "unseen")
+    for language in ("en", "zh")
+}
+claim(
+    "vis-4",
+    "Yes: among 16 similar sentences it finds that of a combination never seen for {new:.0%} of pictures, in Chinese for {zh:.0%}; for known combinations, {known:.0%}.",
+    new=named["unseen", "en"],
+    zh=named["unseen", "zh"],
+    known=named["seen", "en"],
+    holds=lambda new, zh, known: min(new, zh) > 0.85 and known > 0.9,
+    experiment="clip_page",
+    scale="forms and colours, the other 15 share one of them; two blocks and one, 6,000 batches; new handwriting, three seeds",
+)
+
+# %% [markdown]
+# (claim-vis-7)=
+
+# %% tags=["evidence"]
+claim(
+    "vis-7",
+    "Yes: of two sentences with the same words, the correct one is chosen for {places:.0%} with places exchanged, for {colours:.0%} with colours.",
+    places=apart["plain", "places"],
+    colours=apart["plain", "colours"],
+    holds=lambda places, colours: 0.45 < places < 0.55 < colours < 0.75,
+    experiment="clip_page",
+    scale="two things, two languages; guessing is correct for 50%; three seeds",
+)
+
+# %% [markdown]
+# ## Exercises
+#
+# Four more are on the [deeper page](deeper/12_vision.ipynb), and all solutions are on [a page of their own](solutions/12_vision.ipynb).
+
+# %% [markdown]
+# ```{exercise} Predict: what do smaller patches cost?
+# :label: exercise-cost-of-patches
+#
+# *Warm-up, 6 minutes.* A Vision Transformer 768 wide, as wide and deep as BERT-base, reads pictures of 224 × 224 pixels in patches of 16 × 16. In each block, every patch is multiplied with matrices of $12 \cdot 768^2$ weights in all, and every pair of patches costs $2 \cdot 768$ products, for its score and in the average of values. Now the patches are 8 × 8. By which factor does the cost of a block grow? Guess first, then compute it, to within two percent. (Leave out the class token.) ([Solution](solutions/12_vision.ipynb#solution-cost-of-patches))
+# ```
+
+# %%
+my_factor = None
+
+check("cost_of_patches", my_factor)
+
+# %% [markdown]
+# ```{exercise} Unpatch
+# :label: exercise-unpatch
+#
+# *Core, 7 minutes.* Put the patches together again: return the pictures that they were cut from. The sizes of the picture are given, and the side of a patch follows from them. ([Solution](solutions/12_vision.ipynb#solution-unpatch))
+# ```
+
+
+# %%
+def unpatch(patches, C, H, W):
+    """Shapes: patches (B, n, C · P · P) to (B, C, H, W)."""
+    raise NotImplementedError
+
+
+check("unpatch", unpatch)
+
+# %% [markdown]
+# ```{exercise} Recall at k
+# :label: exercise-recall-at-k
+#
+# *Core, 8 minutes.* In **retrieval**, a picture looks for its own sentence among many. Return **recall at k**: the share of pictures whose own sentence is among the $k$ most similar ones. Several pictures may have the same sentence, so `own` says which one belongs to each. ([Solution](solutions/12_vision.ipynb#solution-recall-at-k))
+# ```
+
+
+# %%
+def recall_at_k(similarity, own, k):
+    """Shapes: similarity (B, n) of pictures to sentences; own (B,), numbers from 0 to n - 1."""
+    raise NotImplementedError
+
+
+check("recall_at_k", recall_at_k)
+
+# %% [markdown]
+# ```{exercise} Told apart
+# :label: exercise-told-apart
+#
+# *Core, 9 minutes.* Take pairs of pictures whose sentences have the same words, such as those of {numref}`fig-vis-exchange`. For each pair, there are 2 × 2 similarities. Return a tuple of three shares of the pairs {cite}`thrush2022winoground`: (1) both pictures are more similar to their own sentence than to the other; (2) both sentences are more similar to their own picture than to the other; (3) both (1) and (2) hold. A tie doesn't count. ([Solution](solutions/12_vision.ipynb#solution-told-apart))
+# ```
+
+
+# %%
+def told_apart(similarity):
+    """Shapes: similarity (n, 2, 2): in each of n pairs, rows are pictures, columns sentences.
+
+    Picture i's own sentence is sentence i. Returns: three shares.
+    """
+    raise NotImplementedError
+
+
+check("told_apart", told_apart)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+
+# %% tags=["view"]
+points = {
+    "cut a picture into patches and make a Transformer's input from them": "patches unpatch class_and_positions",
+    "predict what smaller patches cost": "cost_of_patches",
+    "write the contrastive loss, which joins pictures and sentences": "contrastive_loss",
+    "name pictures by sentences, and measure how well": "zero_shot recall_at_k",
+    "test whether a model understands a sentence or only its words": "told_apart",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# So a network that reads sentences can read a picture, patch by patch, and find the words for it among sentences that we offer. But it can't make a picture. **Tomorrow** it turns around: a sentence draws.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`dosovitskiy2021image`: the Vision Transformer; figure 7 shows its positions and distances.
+# - {cite:t}`radford2021learning`: CLIP. Section 3.1 is on zero-shot naming, figure 3 has the loss in a few lines.
+# - {cite:t}`raghu2021vision`, on how a Vision Transformer differs from a convolutional network.
+# - {cite:t}`yuksekgonul2023when`: why such a model can do without the order of words.

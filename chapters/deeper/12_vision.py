@@ -1,0 +1,488 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 12, deeper: Vision: a picture is a sentence
+#
+# This page goes beyond the evening of [Day 12](../12_vision.ipynb). The sections are independent: take those that you are curious about.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from functools import partial
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+
+from utils import vision
+from utils.data.scenes import drawn, scenes, understand
+from utils.exercises.vision import check
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.costs import work
+from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import vision as mechanisms
+from utils.show.plotting import bars, curves, use_book_style
+from utils.show.scenes import decided
+from utils.show.views import models
+from utils.tasks import decided_patches, space
+from utils.tasks import patches as reading
+from utils.tasks import scenes as naming
+
+use_book_style()
+
+# %%
+held = models.load("clip")  # the lesson's model
+clip = naming.restored_clip(held.weights, held.header["temperature"])
+
+# %% [markdown]
+# (deeper-plane)=
+# ## What if the patches are shuffled?
+#
+# *4 minutes.* **How much does each network depend on the plane?** An order is drawn at random, and the patches of every picture are put into it, in training and in testing. To a Vision Transformer that is nearly the same task: its positions are random at first anyway, so they learn another plane. To a convolutional network it isn't: its kernels look at neighbours that are no longer there. Shuffling single pixels goes further: then even a patch of 2 × 2 shows no part of a stroke.
+
+# %% tags=["evidence"]
+plain, mixed = experiments.load("vit_and_cnn"), experiments.load("shuffled_pictures")
+NAMES = {"ViT": "Transformer", "CNN": "Day 1's network"}
+read = {}
+for kind, name in NAMES.items():
+    read[name, "as they are"] = plain.column("test", network=kind, pictures=1221)[0]
+    for what in ("patches", "pixels"):
+        read[name, what] = mixed.column("test", network=kind, shuffled=what)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses nothing, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
+bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.items()}, "correct (%)")
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The likeness of positions
+# :label: exercise-position-likeness
+#
+# *Core, 7 minutes.* Return a map for each patch: the cosines of its learned position with those of all patches, laid out in the plane. The first position belongs to the class token. ([Solution](../solutions/12_vision.ipynb#solution-position-likeness))
+# ```
+
+
+# %%
+def position_likeness(positions, rows, columns):
+    """Shapes: positions (1 + rows · columns, D) to (rows, columns, rows, columns).
+
+    The map of the patch in row i and column j is at [i, j].
+    """
+    raise NotImplementedError
+
+
+check("position_likeness", position_likeness)
+
+# %% [markdown]
+# (deeper-jitter)=
+# ## What does jitter give?
+#
+# *2 minutes.* **Is jitter worth as much as more pictures?** In the lesson, both networks saw each digit a little turned, moved and stretched, each time in another way (Day 1). Here they see it as it is.
+
+# %% tags=["evidence"]
+unjittered = experiments.load("without_jitter")
+amounts = unjittered.parameters["pictures"]
+lines = {
+    f"{name}, {how}": (
+        amounts,
+        100 * torch.tensor([of.column("test", network=kind, pictures=n)[0] for n in amounts]).T,
+    )
+    for kind, name in NAMES.items()
+    for how, of in (("jitter", plain), ("none", unjittered))
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With few pictures, jitter helps both networks most; with all of them, it hardly helps the Transformer. Test digits read correctly, with and without it, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-jitter"}, "image": {"alt": "Four rising curves over 50 to 1,221 pictures, on a logarithmic axis: Day 1's network and the Transformer, each with and without jitter."}}
+ax = curves(lines, "training pictures", "read correctly (%)", logx=True)
+ax.set_xticks(amounts, amounts)
+plt.show()
+
+# %% [markdown]
+# (deeper-looks)=
+# ## How far do the heads look?
+#
+# *5 minutes, without the exercise.* **Does a head look at neighbours, like a kernel, or everywhere?** Multiply each weight by the distance between the two patches, and add up: that is the head's **attention distance**.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.93 patches."}}
+near = torch.tensor([[1.0, 2, 1, 0], [3, 18, 6, 1], [4, 12, 6, 1], [2, 2, 1, 1]])
+mechanisms.looked(near / near.sum(), at=(1, 1))
+plt.show()
+
+# %% tags=["evidence"]
+new = drawn(scenes(200, 1, part="test"), seed=1, part="test")
+everywhere = reading.distances(6).mean().item()  # if all 36 patches had the same weight
+trained = reading.looks(clip.image_encoder, new)  # (2, 4)
+observe(
+    "The heads of the lesson's CLIP look {near:.1f} to {far:.1f} patches far. A head with the same weight for all patches would look {even:.1f} patches far.",
+    near=trained.min().item(),
+    far=trained.max().item(),
+    even=everywhere,
+    holds=abs(trained - everywhere).max() < 0.5,
+)
+
+# %% [markdown]
+# So its heads look everywhere. That is no law: in large Vision Transformers, some heads of the lowest layers do look at neighbours {cite}`dosovitskiy2021image`. They have to learn it, too: trained on fewer pictures, they don't {cite}`raghu2021vision`.
+
+# %% [markdown]
+# ```{exercise} Attention distance
+# :label: exercise-attention-distance
+#
+# *Core, 9 minutes.* Return each head's attention distance: the mean, over queries and pictures, of the sum of weight times distance in the plane ({numref}`fig-vis-distance`). The class token has no place in the plane. Leave it out, as a query and as a key, and scale the remaining weights of each query to sum to 1. ([Solution](../solutions/12_vision.ipynb#solution-attention-distance))
+# ```
+
+
+# %%
+def attention_distance(weights, rows, columns):
+    """Shapes: weights (B, h, 1 + n, 1 + n), class token first, n = rows · columns; returns (h,)."""
+    raise NotImplementedError
+
+
+check("attention_distance", attention_distance)
+
+# %% [markdown]
+# (deeper-class)=
+# ## A class token, or the mean of the patches?
+#
+# *2 minutes.* **Who should answer for a picture?** Instead of a class token, the head can read the mean of the patches' outputs, as Day 8's classifiers read that of the words' (`pool="mean"`). We train both on all digits.
+
+# %% tags=["evidence"]
+pooled = experiments.load("class_token")
+answers = {}
+for pool, name in (("class", "class token"), ("mean", "mean of the patches")):
+    by_rate = {row["rate"]: fmean(row["validation"]) for row in pooled.select(pool=pool)}
+    best = max(by_rate, key=by_rate.get)
+    answers[name] = pooled.column("test", pool=pool, rate=best)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A class token and a mean read equally well here. Test digits read correctly, each at the best of three learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-pooled"}, "image": {"alt": "Two bars, class token and mean of the patches."}}
+bars({name: [100 * r for r in of] for name, of in answers.items()}, "correct (%)")
+plt.show()
+
+# %% [markdown]
+# (deeper-cost)=
+# ## What do smaller patches cost?
+#
+# *4 minutes.* **If small patches show more, why not take single pixels?** Halve $P$, and there are four times as many tokens. The products with $W_p$ stay the same, those with the blocks' matrices grow fourfold, and those for scores and averages grow sixteenfold, because they go with the square of the number of tokens (Day 7). With $T = HW/P^2 + 1$ tokens, width $D$ and $F$ hidden units, one block takes this many products:
+#
+# $$
+# T\,(4 D^2 + 2 D F) + 2\, T^2 D .
+# $$ (eq-patch-cost)
+
+
+# %%
+def by_formula(P, D=64, F=128, L=2, side=24):
+    """Products of a picture's encoder: patches, blocks, and the layer at the end."""
+    T = (side // P) ** 2 + 1
+    return (T - 1) * 3 * P**2 * D + L * (T * (4 * D**2 + 2 * D * F) + 2 * T**2 * D) + D * 64
+
+
+# %% tags=["evidence"]
+rows = []
+for P in (12, 8, 6, 4, 3, 2, 1):
+    model = vision.VisionTransformer(
+        reading.encoder_config(64, 2), channels=3, image_size=24, patch_size=P, n_classes=64
+    )
+    with torch.no_grad():
+        counted = (
+            work(partial(model, torch.zeros(1, 3, 24, 24))).products // 2
+        )  # with the sums, 2 each
+    assert counted == by_formula(P)
+    inside = 2 * 2 * ((24 // P) ** 2 + 1) ** 2 * 64 / counted
+    rows.append([f"{P} × {P}", (24 // P) ** 2, f"{counted:,}", f"{inside:.0%}"])
+table(rows, ["patch", "patches", "products", "of these, scores and averages"])
+
+# %% [markdown]
+# So with single pixels, most of the work would be attention. The Vision Transformer of the paper reads 224 × 224 pixels in 196 patches of 16 × 16. Single pixels would be 50,176 tokens.
+
+# %% [markdown]
+# (deeper-decided)=
+# ## Which patches decided? Attention, roll-out, gradient and occlusion
+#
+# *7 minutes.* **Does a picture's attention show what an answer is based on?** In our scenes we know the truth. A picture shows two things, and a sentence names one of them, such as "a red three". So the patches of the three should decide, and not those of the other thing. Four methods give each patch a score:
+#
+# - **Attention**: the weight that the class token gives to the patch in the last block, averaged over the heads.
+# - **Roll-out** {cite}`abnar2020quantifying`: say that half of what leaves a block came in through the residual connection. Then each block's weights $A_l$, averaged over the heads, are mixed with the identity, and the blocks are multiplied: $\tilde A_L \cdots \tilde A_1$ with $\tilde A_l = \tfrac12 (A_l + I)$. The class token's row says how much of each patch it would hold if attention were all that happens.
+# - **Gradient × input**: the gradient of the similarity with respect to the patch's numbers, times these numbers, summed up.
+# - **Occlusion**: how far the similarity falls when the patch is painted black, like the ground.
+
+# %%
+show_source(decided_patches.scores)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four answers to one question: which patches of the picture make it similar to *a red three*? Attention and roll-out would be the same for any sentence. Each map is divided by its largest value.", "name": "fig-vis-four-ways"}, "image": {"alt": "The scene of a red three left of a blue seven, and four maps of six by six patches with the outlines of both digits: attention, roll-out, gradient times input and occlusion."}}
+picture = drawn([understand("a red three left of a blue seven")], seed=76)[0]
+(sentence,) = naming.vectors_of(clip, [understand("a red three")])
+scored = decided_patches.scores(clip, picture, sentence)
+shown = {way: (of / of.abs().max()).detach().view(6, 6) for way, of in scored.items()}
+decided(picture, shown, label="share of the largest")
+plt.show()
+
+# %% [markdown]
+# Attention and roll-out don't depend on the sentence at all: the picture is encoded before anything is asked. So how often is the strongest patch on the thing that is named?
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Occlusion finds the thing that the sentence names; attention can't know it. Share of 200 scenes of two things in which the strongest patch is on the named one; *any ink* is a patch drawn at random from those on either thing.", "name": "fig-vis-truth"}, "image": {"alt": "Five bars: attention, roll-out, gradient times input, occlusion and any ink. That of occlusion is the longest."}}
+on = decided_patches.on_the_thing(clip, 200)
+bars({way: 100 * share for way, share in on.items()}, "strongest patch on it (%)")
+plt.show()
+
+# %% [markdown]
+# (claim-vis-3)=
+
+# %% tags=["evidence"]
+claim(
+    "vis-3",
+    "No: its strongest patch is on the named thing in {attention:.0%} of scenes, any patch with ink in {ink:.0%}; that of occlusion is in {occlusion:.0%}.",
+    attention=on["attention"],
+    ink=on["any ink"],
+    occlusion=on["occlusion"],
+    holds=lambda attention, ink, occlusion: (
+        abs(attention - ink) < 0.25 and 0.45 < ink < 0.6 and occlusion > 0.9
+    ),
+    scale="the page's CLIP, whose pictures are encoded before a sentence is known; 200 scenes of two things, patches of 4 × 4",
+)
+
+# %% [markdown]
+# Occlusion asks the question that we mean: does the answer depend on it? That is Day 5's test, an ablation. It costs a pass through the network for each patch.
+
+# %% [markdown]
+# ```{exercise} Roll-out
+# :label: exercise-roll-out
+#
+# *Stretch, 7 minutes.* Given the attention weights of all blocks, return the roll-out: how much of each patch is in the class token after the last block. Average the heads, mix each matrix with the identity, half and half, and multiply. In which order? ([Solution](../solutions/12_vision.ipynb#solution-roll-out))
+# ```
+
+
+# %%
+def roll_out(weights):
+    """Shapes: weights (L, h, 1 + n, 1 + n), first block first, class token first; returns (n,)."""
+    raise NotImplementedError
+
+
+check("roll_out", roll_out)
+
+# %% [markdown]
+# ```{exercise} Occlusion
+# :label: exercise-occlusion
+#
+# *Stretch, 8 minutes.* Paint over one patch after the other, and ask the model again. Return the map of how far the score falls. ([Solution](../solutions/12_vision.ipynb#solution-occlusion))
+# ```
+
+
+# %%
+def occlusion(score, image, patch_size, value):
+    """Return the fall of the score when each patch, alone, is set to `value`.
+
+    score: a function of images (B, C, H, W) that returns scores (B,).
+    Shapes: image (C, H, W) to (H/P, W/P).
+    """
+    raise NotImplementedError
+
+
+check("occlusion", occlusion)
+
+# %% [markdown]
+# (deeper-batches)=
+# ## How large should a batch be?
+#
+# *3 minutes.* **Does contrastive learning need large batches?** In a batch of $B$ pairs, each picture has $B - 1$ counterexamples. Three small CLIPs see the same number of pictures, of one to three things, in batches of 16, 64 or 256. So the smallest batches allow the most steps. Each batch size gets the best of four learning rates, and learns its temperature.
+
+# %% tags=["evidence"]
+batched = experiments.load("clip_batches")
+by_size = {B: batched.column("correct", batch_size=B)[0] for B in batched.parameters["batch_size"]}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Batches of 64 teach more than batches of 16; batches of 256 teach no more than those of 64. Pictures and sentences that find each other first among 100, after the same number of pictures. Mean and range of three seeds (stored experiment).", "name": "fig-vis-batches"}, "image": {"alt": "Three bars: batches of 16, of 64 and of 256."}}
+bars({f"batches of {B}": [100 * r for r in of] for B, of in by_size.items()}, "found first (%)")
+plt.show()
+
+# %% [markdown]
+# (claim-vis-5)=
+
+# %% tags=["evidence"]
+small, middle, large = map(fmean, by_size.values())
+claim(
+    "vis-5",
+    "Yes, if they are small: after equally many pictures, batches of 16 find {small:.0%}, batches of 64 find {middle:.0%}, and batches of 256 find {large:.0%}.",
+    small=small,
+    middle=middle,
+    large=large,
+    holds=lambda small, middle, large: middle > small + 0.03 and abs(large - middle) < 0.02,
+    experiment="clip_batches",
+    scale="49,152 pictures each, three seeds; four rates, of which 16 does best at the lowest and 256 at the highest; one of 100 to be found first",
+)
+
+# %% [markdown]
+# (deeper-temperature)=
+# ## Does the temperature have to be learned?
+#
+# *2 minutes.* **What would a fixed temperature do?** The lower it is, the more the loss looks only at the most similar wrong pair.
+
+# %% tags=["evidence"]
+tempered = experiments.load("clip_temperature")
+at = {row["temperature"]: row["correct"] for row in tempered.rows}
+ends = tempered.column("ends at", temperature=0.0)[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Learned or fixed, it hardly matters, unless it is far too high. Pictures and sentences that find each other first among 100, each temperature at the best of three learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-temperature"}, "image": {"alt": "Four bars: learned, and fixed at 0.01, 0.07 and 0.5."}}
+bars(
+    {(f"fixed at {tau:g}" if tau else "learned"): [100 * r for r in of] for tau, of in at.items()},
+    "found first (%)",
+)
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "Learned, it ends at {learned:.3f}, and pictures and sentences find each other first in {own:.0%} of cases; fixed at 0.5, in {high:.0%}.",
+    learned=fmean(ends),
+    own=fmean(at[0.0]),
+    high=fmean(at[0.5]),
+    holds=abs(fmean(at[0.0]) - fmean(at[0.07])) < 0.05 and fmean(at[0.5]) < fmean(at[0.0]) - 0.03,
+)
+
+# %% [markdown]
+# So nobody has to find it by trial: it is learned with the weights.
+#
+# (deeper-probe)=
+# ## Zero-shot against a linear probe
+#
+# *4 minutes.* **How many labels are the sentences worth?** A **linear probe** is a linear classifier that is trained on frozen features (Day 2). Ours reads the pictures' vectors, and names one of thirteen forms. Zero-shot naming has no labels, only thirteen sentences that differ in the form. (The model learned these words, of course, from the sentences of its training.)
+
+# %% tags=["evidence"]
+labels = [10, 30, 100, 300, 1000]
+TRIED = {"forms in all colours": ("all", "all"), "in colours never seen": ("seen", "unseen")}
+probes, worded = {}, {}
+for name, (learned, pairs) in TRIED.items():
+    worded[name] = 100 * space.worded(clip, pairs=pairs)
+    probes[name] = [
+        [100 * space.probed(clip, n, pairs=pairs, learned=learned, seed=s) for n in labels]
+        for s in range(3)
+    ]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences are worth hundreds of labels, and they carry over to colours in which a form was never seen. There, a probe that learned from known combinations only stays behind, with a thousand labels, too. Form of single things named correctly by a linear probe (lines: mean and range of three draws) and by sentences (dashed, in the same colour); 500 new pictures.", "name": "fig-vis-probe"}, "image": {"alt": "Two rising curves over 10 to 1,000 labels, on a logarithmic axis, each with a dashed horizontal line. The upper curve comes near its line at some hundred labels; the lower one, for colours never seen, levels off far below its own."}}
+lines = {name: (labels, of) for name, of in probes.items()}
+ax = curves(lines, "labelled pictures", "form named correctly (%)", logx=True)
+for line, share in zip(ax.get_lines(), worded.values()):
+    ax.axhline(share, color=line.get_color(), linestyle="dashed", linewidth=1)
+plt.show()
+
+# %% [markdown]
+# Why does the probe fail on a red zero? In its training, all zeros had other colours, so nothing stops it from taking red as evidence against zero. Sentences name the form and the colour in separate words.
+
+# %% [markdown]
+# ```{exercise} A class in several ways
+# :label: exercise-several-ways
+#
+# *Core, 7 minutes.* A class can be named in several ways: *a red three*, *a three in red*. CLIP makes one vector of their vectors: each is divided by its length, and so is the mean of the results. Return it for each class. ([Solution](../solutions/12_vision.ipynb#solution-several-ways))
+# ```
+
+
+# %%
+def several_ways(sentences):
+    """Shapes: sentences (n, ways, E), of any length, to unit vectors (n, E)."""
+    raise NotImplementedError
+
+
+check("several_ways", several_ways)
+
+# %% [markdown]
+# (deeper-gap)=
+# ## The gap between pictures and sentences
+#
+# *5 minutes.* **Do pictures and sentences share one space?** A picture's own sentence is more similar to it than other sentences are. That doesn't mean that the two are close. Liang et al. {cite}`liang2022mind` found two clouds, far apart, in every model that they looked at. Their **modality gap** is the distance between the means of the two clouds.
+
+# %%
+u, v = space.clouds(clip)  # of 300 new scenes, (300, 64) each
+_, v_zh = space.clouds(clip, language="zh")
+apart = {name: space.gap(u, of) for name, of in (("English", v), ("Chinese", v_zh))}
+between = space.gap(v, v_zh)["gap"]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Here the clouds overlap: pictures and sentences in both languages are spread over the same region. 300 new scenes, each as a picture, in English and in Chinese; the two main directions of all 900 vectors.", "name": "fig-vis-gap"}, "image": {"alt": "A scatter plot of three kinds of points: pictures as circles, English as squares, Chinese as triangles. They are mixed all over the plot."}}
+every = torch.cat([u, v, v_zh])
+_, _, axes_of = torch.pca_lowrank(every - every.mean(dim=0), q=2, niter=8)
+ax = plt.subplots()[1]
+for name, of, marker in (("pictures", u, "o"), ("English", v, "s"), ("Chinese", v_zh, "^")):
+    x, y = ((of - every.mean(dim=0)) @ axes_of).T
+    ax.scatter(x, y, s=14, marker=marker, label=name, alpha=0.6)
+ax.set(xlabel="first component", ylabel="second component")
+ax.legend()
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "The means of pictures and English sentences are {gap:.2f} apart, those of the two languages {between:.2f}. A picture and its own sentence have a cosine of {own:.2f}, a picture and another's {others:.2f}.",
+    gap=apart["English"]["gap"],
+    between=between,
+    own=apart["English"]["own"],
+    others=apart["English"]["others"],
+    holds=between < apart["English"]["gap"] < 0.3 and apart["English"]["own"] > 0.8,
+)
+
+# %% [markdown]
+# (claim-vis-6)=
+
+# %% tags=["evidence"]
+page = experiments.load("clip_page").rows
+WAYS = "pictures", "sentences"
+first = {
+    language: fmean(row[f"{way}, seen, {language}"] for row in page for way in WAYS)
+    for language in ("en", "zh")
+}
+claim(
+    "vis-6",
+    "Yes: among 100, pictures and sentences find each other first in {en:.0%} of cases, in Chinese {zh:.0%}; the clouds' means are {gap:.2f} apart, those of both languages {between:.2f}.",
+    **first,
+    gap=apart["English"]["gap"],
+    between=between,
+    holds=lambda en, zh, gap, between: min(en, zh) > 0.8 and between < gap < 0.3,
+    experiment="clip_page",
+    scale="one to three things; both ways, three seeds, the distances of one; unit vectors",
+)
+
+# %% [markdown]
+# (deeper-bag)=
+# ## Does it read sentences, or bags of words?
+#
+# *2 minutes.* **What if all the words of a sentence are shuffled?** In the lesson, the model often confused two sentences with the same words. So we take scenes of two and three things, and let each picture find its sentence among 300: with the words in their order, and in a random one.
+
+# %% tags=["evidence"]
+in_order, as_bag = (space.found_first(clip, 300, shuffled=how) for how in (False, True))
+observe(
+    "With the words in order, {ordered:.0%} of pictures find their sentence first among 300; with shuffled words, {shuffled:.0%} do.",
+    ordered=in_order,
+    shuffled=as_bag,
+    holds=in_order > 0.6 and abs(in_order - as_bag) < 0.15,
+)
+
+# %% [markdown]
+# To find one sentence among many, a bag of words is nearly enough, as most sentences differ in their words. That is why such a test doesn't show whether a model understands a sentence {cite}`yuksekgonul2023when`.
+
+# %% [markdown]
+# (deeper-fooled)=
+# ## What else is in the picture: can a seven turn a three into a seven?
+#
+# *3 minutes.* **Does it hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Nobody writes words into our scenes, but two digits can lie side by side: a red three and a blue seven. Ten sentences ask for the red digit: *a red zero* to *a red nine*. No red seven is there, but a seven is, and something red.
+
+# %% tags=["evidence"]
+shares = space.misled(clip)
+observe(
+    "Alone, the digit is named correctly in {alone:.0%} of pictures. With another digit beside it, in another colour, in {beside:.0%}; in {other:.0%}, the other digit's form is given the first one's colour.",
+    alone=shares["alone"],
+    beside=shares["beside another"],
+    other=shares["the other"],
+    holds=shares["alone"] > 0.8
+    and shares["beside another"] < shares["alone"] - 0.2
+    and abs(shares["beside another"] - shares["the other"]) < 0.2,
+)
+
+# %% [markdown]
+# So the vector of a picture says that there is a three, a seven, red and blue, and hardly which belongs to which: a bag of properties, as the sentence's is a bag of words.
+
+# %% [markdown]
+# (deeper-published)=
+# ## The real thing: published weights
+#
+# *2 minutes.* **Do our layers compute what published models compute?** `load_vit` reads a Vision Transformer from a folder with `config.json` and its weights, in the layout of `transformers`, timm or torchvision, and `load_clip` reads CLIP. On small models with random weights, the outputs equal those of `transformers` (the tests compare them). To try a published one, put a folder `clip` into the folder that `BOOK_DATA` names.
+
+# %%
+show_source(vision.load_clip)

@@ -1,0 +1,29 @@
+"""How many pictures does a Vision Transformer need, beside a convolutional network?
+
+Both read handwritten digits after training on some of them, with the same jitter, for equally many
+steps, each at the best of its rates by the validation part, found with the first seed. The ViT's
+matrices learn by Muon and the rest by AdamW, the CNN by AdamW alone. Training pictures are drawn
+anew for each seed, out of the first part of the file; the test's forms are others.
+"""
+
+from utils.data.pictures import digits
+from utils.tasks import patches as task
+
+PARAMETERS = {"network": list(task.NETWORKS), "pictures": [50, 100, 200, 500, 1221], "steps": 1000}
+SHORT = {"pictures": [50], "steps": 3}
+
+
+def data():
+    return list(digits("file order").train)
+
+
+def measure(network: str, pictures: int, steps: int) -> dict:
+    held = digits("file order")
+    found = task.best_readers(network, held, pictures, steps=steps)
+    return {
+        "rate": found.rate,
+        "by rate": found.by_rate,
+        "parameters": sum(weight.numel() for weight in found.models[0].parameters()),
+        "validation": [task.reads(model, held.validation) for model in found.models],
+        "test": [task.reads(model, held.test) for model in found.models],
+    }

@@ -1,0 +1,106 @@
+"""Day 12's digits: what is shuffled, how both networks are trained, and what a ViT looks at."""
+
+import pytest
+import torch
+
+from utils.data.pictures import Split, digits
+from utils.exercises.vision.attention_distance import attention_distance
+from utils.exercises.vision.position_likeness import position_likeness
+from utils.tasks import patches as task
+from utils.training.optimisers import MuonAndAdamW
+from utils.vision import patches
+
+
+@pytest.mark.parametrize("kind", task.NETWORKS)
+def test_each_network_gives_ten_scores_and_the_seed_draws_it(kind):
+    one, same, other = (task.network(kind, seed) for seed in (0, 0, 1))
+    images = torch.rand(3, 1, 8, 8)
+    assert one(images).shape == (3, 10)
+    assert torch.equal(one(images), same(images)) and not torch.equal(one(images), other(images))
+
+
+def test_an_unknown_network_or_order_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="ViT"):
+        task.network("RNN")
+    with pytest.raises(ValueError, match="pixels"):
+        task.shuffled(torch.rand(1, 1, 8, 8), "rows")
+
+
+def test_positions_begin_as_small_as_in_the_paper():
+    table = task.network("ViT").encoder.embedding.positions.table
+    assert 0.017 < table.std() < 0.023
+
+
+def test_pictures_are_drawn_anew_for_each_seed():
+    part = digits("file order").train
+    few, again, others = (task.some_of(part, 50, seed) for seed in (0, 0, 1))
+    assert len(few.labels) == 50 and torch.equal(few.images, again.images)
+    assert not torch.equal(few.images, others.images)
+    with pytest.raises(ValueError, match="1221 pictures"):
+        task.some_of(part, 1222)
+
+
+def test_patches_are_shuffled_whole_and_alike_in_all_pictures():
+    images = torch.rand(2, 1, 8, 8)
+    before, after = patches(images, 2), patches(task.shuffled(images, "patches"), 2)
+    same = (before[:, :, None] == after[:, None]).all(dim=3)  # (B, N, N)
+    assert same.sum() == 2 * 16 and torch.equal(same[0], same[1])
+    assert not torch.equal(before, after)
+    assert torch.equal(task.shuffled(images, "as it is"), images)
+
+
+def test_pixels_are_shuffled_alike_in_all_pictures():
+    images = torch.rand(2, 1, 8, 8)
+    after = task.shuffled(images, "pixels")
+    order = [(images[0].flatten() == value).nonzero().item() for value in after[0].flatten()]
+    assert sorted(order) == list(range(64)) and order != list(range(64))
+    assert torch.equal(images[1].flatten()[order], after[1].flatten())
+
+
+def test_a_vit_has_the_same_logits_where_patches_and_positions_are_shuffled_alike():
+    model, images = task.network("ViT").double(), torch.rand(2, 1, 8, 8).double()
+    before = model(images)
+    order = torch.randperm(16, generator=torch.Generator().manual_seed(0))
+    table = model.encoder.embedding.positions.table
+    with torch.no_grad():
+        table[1:] = table[1:][order]
+    torch.testing.assert_close(model(task.shuffled(images, "patches")), before)
+
+
+@pytest.mark.parametrize("kind", task.NETWORKS)
+def test_training_reads_more_than_chance_and_is_the_same_twice(kind):
+    part = Split(*(tensor[:100] for tensor in digits("file order").train))
+    read = []
+    for _ in range(2):
+        model = task.network(kind)
+        task.train(model, part, steps=40)
+        read.append((task.reads(model, part), [w.detach() for w in model.parameters()]))
+    assert read[0][0] == read[1][0] > 0.25
+    assert all(map(torch.equal, read[0][1], read[1][1]))
+
+
+def test_muon_has_the_matrices_of_blocks_alone():
+    model = task.network("ViT")
+    optimiser, schedule = task.optimiser_for(model, [model.encoder.blocks], 0.02, 40)
+    assert isinstance(optimiser, MuonAndAdamW)
+    assert {w.dim() for w in optimiser.param_groups[0]["params"]} == {2}
+    assert optimiser.param_groups[1]["initial_lr"] == pytest.approx(0.004)
+    rates = []
+    for _ in range(40):
+        rates.append(optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        schedule.step()
+    assert max(rates) == pytest.approx(0.02) and rates.index(max(rates)) in (1, 2)
+    assert optimiser.param_groups[0]["lr"] == pytest.approx(0, abs=1e-6)
+    alone, _ = task.optimiser_for(task.network("CNN"), [], 0.02, 40)
+    assert type(alone) is torch.optim.AdamW and alone.defaults["lr"] == 0.02
+
+
+def test_distances_and_likeness_are_the_exercises():
+    model, images = task.network("ViT").double(), torch.rand(5, 1, 8, 8).double()
+    _, weights = model(images, need_weights=True)
+    for layer, found in enumerate(task.looks(model, images)):
+        torch.testing.assert_close(found, attention_distance(weights[:, layer], 4, 4).detach())
+    table = model.encoder.embedding.positions.table.detach()
+    maps = position_likeness(table, 4, 4).reshape(16, 16)
+    torch.testing.assert_close(task.likeness(table[1:]), maps)

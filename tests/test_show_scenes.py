@@ -1,0 +1,39 @@
+"""Pictures beside their sentences: each number is where its picture and its sentence are."""
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from utils.show.scenes import decided, fits
+
+pytestmark = pytest.mark.usefixtures("closed")
+
+PICTURES = torch.rand(3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+
+
+def test_columns_are_pictures_and_rows_are_sentences():
+    cosines = torch.arange(6.0).view(3, 2) / 6
+    ax = fits(PICTURES, ["one", "two"], cosines)
+    (mesh,) = ax.collections
+    assert torch.allclose(
+        torch.tensor(mesh.get_array().tolist()).view(2, 3), cosines.T.double().float()
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["one", "two"]
+    shown = [child.images[0].get_array() for child in ax.child_axes]
+    assert [tuple(image.shape) for image in shown] == [(8, 8, 3)] * 3
+    assert torch.equal(torch.as_tensor(shown[1]).permute(2, 0, 1), PICTURES[1])
+
+
+def test_cosines_of_other_pictures_are_refused():
+    with pytest.raises(ValueError, match=r"3 pictures and 2 sentences: .*\(2, 3\)"):
+        fits(PICTURES, ["one", "two"], torch.zeros(2, 3))
+
+
+def test_maps_stand_beside_the_picture_on_one_scale():
+    maps = {"one": torch.eye(2), "two": -2 * torch.eye(2), "three": torch.zeros(2, 2)}
+    figure = decided(PICTURES[0], maps, label="fall")
+    axes = [ax for ax in figure.axes if ax.images]
+    assert [ax.get_title() for ax in axes] == ["", "one", "two", "three"]
+    assert {ax.images[0].get_clim() for ax in axes[1:]} == {(-2.0, 2.0)}
+    assert axes[1].images[0].get_array().tolist() == [[1, 0], [0, 1]]
+    plt.close(figure)

@@ -1,0 +1,45 @@
+"""Day 12: pictures and sentences in one space: which belong together, and which fits best.
+
+Shapes: features (B, E) of any length; only their direction counts. Row i of pictures and row i of
+sentences belong together.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def cosines(image_features: Tensor, text_features: Tensor) -> Tensor:
+    """Return how well each picture fits each sentence, -1..1. Shapes: (B, E), (n, E) to (B, n).
+
+    Raises: ValueError if the features aren't two tables of one width.
+    """
+    shapes = tuple(image_features.shape), tuple(text_features.shape)
+    if {len(shape) for shape in shapes} != {2} or shapes[0][1] != shapes[1][1]:
+        raise ValueError(f"Expected features (B, E) and (n, E), got {shapes[0]} and {shapes[1]}.")
+    return F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
+
+
+def contrastive_loss(
+    image_features: Tensor, text_features: Tensor, temperature: float | Tensor
+) -> Tensor:
+    """Return the mean of two cross-entropies: of each picture's sentence, each sentence's picture.
+
+    (Radford et al., 2021, fig. 3; after van den Oord et al., 2018, and Zhang et al., 2020.)
+    Shapes: features (B, E) of both to one number.
+    Raises: ValueError if there isn't one sentence for each picture.
+    """
+    logits = cosines(image_features, text_features) / temperature  # (B, B)
+    if logits.shape[0] != logits.shape[1]:
+        raise ValueError(f"{logits.shape[0]} pictures and {logits.shape[1]} sentences: no pairs.")
+    own = torch.arange(len(logits), device=logits.device)
+    return (F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own)) / 2
+
+
+def zero_shot(image_features: Tensor, text_features: Tensor, temperature: float | Tensor) -> Tensor:
+    """Return the probability of each sentence, for each picture (ibid., §3.1.2).
+
+    Shapes: pictures (B, E), sentences (n, E) to (B, n).
+    Raises: ValueError if the features aren't two tables of one width.
+    """
+    return (cosines(image_features, text_features) / temperature).softmax(dim=1)
