@@ -430,7 +430,7 @@ first = {
 }
 claim(
     "vis-6",
-    "Yes: among 100, pictures and sentences find each other first in {en:.0%} of cases, in Chinese {zh:.0%}; the clouds' means are {gap:.2f} apart, those of both languages {between:.2f}.",
+    "Yes: among 100, pairs find each other first in {en:.0%} of cases (Chinese {zh:.0%}); the clouds' means are {gap:.2f} apart, those of both languages {between:.2f}.",
     **first,
     gap=apart["English"]["gap"],
     between=between,
