@@ -125,7 +125,7 @@ plt.show()
 #
 # ### Patches: the words of a picture
 #
-# *12 minutes, 8 of them yours.* A picture of shape $(C, H, W)$ is cut into squares of $P \times P$ pixels. That makes $n = HW/P^2$ patches. Each patch is flattened: first come all its red numbers, row by row, then the green ones, then the blue ones. One matrix $W_p$, the same for all patches, turns these $C P^2$ numbers into a token of width $D$:
+# *12 minutes, 7 of them yours.* A picture of shape $(C, H, W)$ is cut into squares of $P \times P$ pixels. That makes $n = HW/P^2$ patches. Each patch is flattened: first come all its red numbers, row by row, then the green ones, then the blue ones. One matrix $W_p$, the same for all patches, turns these $C P^2$ numbers into a token of width $D$:
 #
 # $$
 # x_i = W_p \operatorname{flatten}(\text{patch}_i) + b, \qquad i = 1, \dots, n .
@@ -422,13 +422,6 @@ batches = captions.PicturesAndSentences(steps=80, batch_size=64)
 naming.train(yours, batches, loss=contrastive_loss)
 share = {"guessing": 1 / 16, "yours": naming.named(yours, 300, kind="hard", pairs="seen")}
 
-# %% tags=["evidence"]
-observe(
-    "After 80 batches, yours finds the sentence of {yours:.0%} of new pictures among sixteen. Guessing finds {guessing:.0%}.",
-    **share,
-    holds=share["yours"] > 0.1,
-)
-
 # %%
 held = models.load("clip")
 clip = naming.restored_clip(held.weights, held.header["temperature"])
@@ -529,11 +522,8 @@ plt.show()
 told = naming.told_from_exchanged(clip, 300)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen, with colours or places exchanged in the other.", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; that for exchanged colours is a little longer, and that for exchanged places is not."}}
-names = {"colours": "colours exchanged", "places": "places exchanged"}
-bars(
-    {"guessing": 50.0} | {names[what]: 100 * of for what, of in told.items()},
-    "own sentence chosen (%)",
-)
+chosen = {f"{what} exchanged": 100 * of for what, of in told.items()}
+bars({"guessing": 50.0} | chosen, "own sentence chosen (%)")
 plt.show()
 
 # %% tags=["evidence"]
@@ -547,33 +537,13 @@ observe(
 )
 
 # %% [markdown]
-# Why? A batch of random scenes hardly ever holds two sentences with the same words, so the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. So we put such sentences into the batches: in a stored experiment, every second scene of several things brings one with exchanged words along.
-
-# %% tags=["evidence"]
-page = experiments.load("clip_page").rows  # three seeds
-mixed_in = experiments.load("clip_exchanged").rows
-apart = {
-    (name, what): fmean(row[f"exchanged {what}, {of}"] for row in rows for of in ("en", "zh"))
-    for name, rows in (("plain", page), ("hard", mixed_in))
-    for what in told
-}
-observe(
-    "With such batches, the correct sentence is chosen for {hard_colours:.0%} instead of {colours:.0%} if the colours are exchanged, and for {hard_places:.0%} instead of {places:.0%} if the places are (three seeds, two languages).",
-    hard_colours=apart["hard", "colours"],
-    colours=apart["plain", "colours"],
-    hard_places=apart["hard", "places"],
-    places=apart["plain", "places"],
-    holds=all(abs(apart["hard", what] - apart["plain", what]) < 0.15 for what in told),
-)
-
-# %% [markdown]
-# That is no cure, at least not for a model of this size in this time. Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
+# Why? A batch of random scenes hardly ever holds two sentences with the same words, so the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. We put such sentences into the batches, and it was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)), at least not for a model of this size in this time. Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
 #
 # And there is something that this network can't do at all. It chooses among sentences that we offer, and scores pictures that we show it. It can't draw one.
 #
 # ## What we found
 #
-# *1 minute.* Four claims that you will often read, and our answers. Three more are on the [deeper page](deeper/12_vision.ipynb).
+# *1 minute.* Three claims that you will often read, and our answers. Four more are on the [deeper page](deeper/12_vision.ipynb).
 #
 # (claim-vis-1)=
 
@@ -593,43 +563,18 @@ claim(
 )
 
 # %% [markdown]
-# (claim-vis-2)=
-
-# %% tags=["evidence"]
-shuffled = experiments.load("shuffled_pictures")
-mixed = {
-    kind: fmean(shuffled.column("test", network=kind, shuffled="pixels")[0])
-    for kind in ("ViT", "CNN")
-}
-claim(
-    "vis-2",
-    "Yes: with shuffled pixels it reads {vit:.0%} of the digits, unshuffled {vit_plain:.0%}; a convolutional network reads {cnn:.0%} and {cnn_plain:.0%}.",
-    vit=mixed["ViT"],
-    vit_plain=mean[VIT][-1],
-    cnn=mixed["CNN"],
-    cnn_plain=mean[DAY_1][-1],
-    holds=lambda vit, vit_plain, cnn, cnn_plain: (
-        abs(vit - vit_plain) < 0.02 and cnn < cnn_plain - 0.04
-    ),
-    experiment="shuffled_pictures",
-    scale="all pixels in one other order for training and test; 8 × 8 pixels, three seeds",
-)
-
-# %% [markdown]
 # (claim-vis-4)=
 
 # %% tags=["evidence"]
-named = {
-    (pairs, language): fmean(row[f"named, hard, {pairs}, {language}"] for row in page)
-    for pairs in ("seen", "unseen")
-    for language in ("en", "zh")
-}
+page = experiments.load("clip_page").rows  # three seeds
+kinds = "unseen, en", "unseen, zh", "seen, en"
+new, zh, known = (fmean(row[f"named, hard, {kind}"] for row in page) for kind in kinds)
 claim(
     "vis-4",
     "Yes: among 16 similar sentences it finds that of a combination never seen for {new:.0%} of pictures, in Chinese for {zh:.0%}; for known combinations, {known:.0%}.",
-    new=named["unseen", "en"],
-    zh=named["unseen", "zh"],
-    known=named["seen", "en"],
+    new=new,
+    zh=zh,
+    known=known,
     holds=lambda new, zh, known: min(new, zh) > 0.85 and known > 0.9,
     experiment="clip_page",
     scale="forms and colours, the other 15 share one of them; two blocks and one, 6,000 batches; new handwriting, three seeds",
@@ -639,11 +584,12 @@ claim(
 # (claim-vis-7)=
 
 # %% tags=["evidence"]
+ways = "places", "colours"
+apart = {f: fmean(row[f"exchanged {f}, {of}"] for row in page for of in ("en", "zh")) for f in ways}
 claim(
     "vis-7",
     "Yes: of two sentences with the same words, the correct one is chosen for {places:.0%} with places exchanged, for {colours:.0%} with colours.",
-    places=apart["plain", "places"],
-    colours=apart["plain", "colours"],
+    **apart,
     holds=lambda places, colours: 0.45 < places < 0.55 < colours < 0.75,
     experiment="clip_page",
     scale="two things, two languages; guessing is correct for 50%; three seeds",

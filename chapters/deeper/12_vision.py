@@ -61,6 +61,27 @@ bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.item
 plt.show()
 
 # %% [markdown]
+# (claim-vis-2)=
+
+# %% tags=["evidence"]
+pixels, unshuffled = (
+    [fmean(read[name, w]) for name in NAMES.values()] for w in ("pixels", "as they are")
+)
+claim(
+    "vis-2",
+    "Yes: with shuffled pixels it reads {vit:.0%} of the digits, unshuffled {vit_plain:.0%}; a convolutional network reads {cnn:.0%} and {cnn_plain:.0%}.",
+    vit=pixels[0],
+    vit_plain=unshuffled[0],
+    cnn=pixels[1],
+    cnn_plain=unshuffled[1],
+    holds=lambda vit, vit_plain, cnn, cnn_plain: (
+        abs(vit - vit_plain) < 0.02 and cnn < cnn_plain - 0.04
+    ),
+    experiment="shuffled_pictures",
+    scale="all pixels in one other order for training and test; 8 × 8 pixels, three seeds",
+)
+
+# %% [markdown]
 # ```{exercise} The likeness of positions
 # :label: exercise-position-likeness
 #
@@ -106,7 +127,7 @@ plt.show()
 # (deeper-looks)=
 # ## How far do the heads look?
 #
-# *5 minutes, without the exercise.* **Does a head look at neighbours, like a kernel, or everywhere?** Multiply each weight by the distance between the two patches, and add up: that is the head's **attention distance**.
+# *5 minutes.* **Does a head look at neighbours, like a kernel, or everywhere?** Multiply each weight by the distance between the two patches, and add up: that is the head's **attention distance**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.93 patches."}}
 near = torch.tensor([[1.0, 2, 1, 0], [3, 18, 6, 1], [4, 12, 6, 1], [2, 2, 1, 1]])
@@ -423,10 +444,9 @@ observe(
 
 # %% tags=["evidence"]
 page = experiments.load("clip_page").rows
-WAYS = "pictures", "sentences"
 first = {
-    language: fmean(row[f"{way}, seen, {language}"] for row in page for way in WAYS)
-    for language in ("en", "zh")
+    of: fmean(row[f"{way}, seen, {of}"] for row in page for way in ("pictures", "sentences"))
+    for of in ("en", "zh")
 }
 claim(
     "vis-6",
@@ -443,7 +463,7 @@ claim(
 # (deeper-bag)=
 # ## Does it read sentences, or bags of words?
 #
-# *2 minutes.* **What if all the words of a sentence are shuffled?** In the lesson, the model often confused two sentences with the same words. So we take scenes of two and three things, and let each picture find its sentence among 300: with the words in their order, and in a random one.
+# *3 minutes.* **What if all the words of a sentence are shuffled?** In the lesson, the model often confused two sentences with the same words. So we take scenes of two and three things, and let each picture find its sentence among 300: with the words in their order, and in a random one.
 
 # %% tags=["evidence"]
 in_order, as_bag = (space.found_first(clip, 300, shuffled=how) for how in (False, True))
@@ -456,6 +476,26 @@ observe(
 
 # %% [markdown]
 # To find one sentence among many, a bag of words is nearly enough, as most sentences differ in their words. That is why such a test doesn't show whether a model understands a sentence {cite}`yuksekgonul2023when`.
+#
+# So the training has to ask for the order. In a stored experiment, every second scene of several things brings one with exchanged words along, so that the batch holds two sentences with the same words.
+
+# %% tags=["evidence"]
+mixed_in = experiments.load("clip_exchanged").rows
+apart_by = {
+    (name, what): fmean(row[f"exchanged {what}, {of}"] for row in rows for of in ("en", "zh"))
+    for name, rows in (("plain", page), ("hard", mixed_in))
+    for what in ("colours", "places")
+}
+observe(
+    "With such batches, the correct one of two sentences is chosen for {hard_colours:.0%} instead of {colours:.0%} if the colours are exchanged, and for {hard_places:.0%} instead of {places:.0%} if the places are (three seeds, two languages).",
+    hard_colours=apart_by["hard", "colours"],
+    colours=apart_by["plain", "colours"],
+    hard_places=apart_by["hard", "places"],
+    places=apart_by["plain", "places"],
+    holds=all(
+        abs(apart_by["hard", w] - apart_by["plain", w]) < 0.15 for w in ("colours", "places")
+    ),
+)
 
 # %% [markdown]
 # (deeper-fooled)=

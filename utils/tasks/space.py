@@ -3,7 +3,6 @@
 Shapes: unit vectors (n, E).
 """
 
-from collections.abc import Sequence
 from random import Random
 
 import torch

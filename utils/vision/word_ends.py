@@ -10,9 +10,9 @@ from pathlib import Path
 import regex
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from utils.arguments import check_at_least
-from utils.data.text import pad
 from utils.tokens import BytePairs
 from utils.tokens.published import BYTE_OF
 from utils.tokens.splitting import check_text
@@ -66,10 +66,12 @@ class WordEndPairs(BytePairs):
         Raises: ValueError if there is no text, or max_len is below 2.
         """
         check_at_least(2, "max_len", max_len)
+        if len(texts) == 0:
+            raise ValueError("There is no text: a batch needs at least one.")
         begin, end = self.special[BEGIN], self.special[END]
-        ids, lengths = pad([[begin, *self.encode(text)[: max_len - 2], end] for text in texts])
-        padding = torch.arange(ids.shape[1]) >= lengths[:, None]
-        return ids.masked_fill(padding, end), lengths
+        rows = [torch.tensor([begin, *self.encode(text)[: max_len - 2], end]) for text in texts]
+        lengths = torch.tensor([len(row) for row in rows])
+        return pad_sequence(rows, batch_first=True, padding_value=end), lengths
 
     def pieces(self, ids: Iterable[int] | Tensor) -> list[bytes]:
         """Give each token's bytes, and </w> where a word ends; a special one's name."""
