@@ -59,7 +59,7 @@ quiz("12_vision")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* Day 1's network reads handwritten digits. The version with one pooling window over the whole map even accepts pictures of any size. So we train it once more, and show it four scenes. (It reads one number per pixel, so we give it the brightest channel of each: a grey picture.)
+# *3 minutes.* Day 1's network reads handwritten digits. The version with one pooling window over the whole map even accepts pictures of any size. So we train it once more, and show it four scenes. (It reads one number per pixel, so we give it the brightest channel of each: a grey picture.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -105,7 +105,7 @@ guess(
 #
 # ## The idea
 #
-# *1 minute.* Day 6's encoder reads a sequence of vectors. They need not be words. So cut the picture into small squares, the **patches**, and lay them in a row. A Transformer that reads such a row is a **Vision Transformer**, or **ViT** {cite}`dosovitskiy2021image`.
+# *2 minutes.* Day 6's encoder reads a sequence of vectors. They need not be words. So cut the picture into small squares, the **patches**, and lay them in a row. A Transformer that reads such a row is a **Vision Transformer**, or **ViT** {cite}`dosovitskiy2021image`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture becomes a sequence of patches, row by row, as we read a page.", "name": "fig-vis-row"}, "image": {"alt": "On the left is a black picture with a red three left of a blue seven. An arrow, cut, leads to the same picture in four by four squares with gaps between them. An arrow leads from there to the sixteen squares in a row, numbered 1 to 16. Parts of the three are in squares 5, 6, 9 and 10, parts of the seven in 7, 8 and 11."}}
 scene = shown[0]
@@ -125,7 +125,7 @@ plt.show()
 #
 # ### Patches: the words of a picture
 #
-# *12 minutes, 7 of them yours.* A picture of shape $(C, H, W)$ is cut into squares of $P \times P$ pixels. That makes $n = HW/P^2$ patches. Each patch is flattened: first come all its red numbers, row by row, then the green ones, then the blue ones. One matrix $W_p$, the same for all patches, turns these $C P^2$ numbers into a token of width $D$:
+# *10 minutes, 7 of them yours.* A picture of shape $(C, H, W)$ is cut into squares of $P \times P$ pixels. That makes $n = HW/P^2$ patches. Each patch is flattened: first come all its red numbers, row by row, then the green ones, then the blue ones. One matrix $W_p$, the same for all patches, turns these $C P^2$ numbers into a token of width $D$:
 #
 # $$
 # x_i = W_p \operatorname{flatten}(\text{patch}_i) + b, \qquad i = 1, \dots, n .
@@ -167,7 +167,7 @@ torch.testing.assert_close(tokens, conv(scene[None]).flatten(2).mT)
 #
 # ### The class token and the positions
 #
-# *12 minutes, 8 of them yours.* Attention doesn't see order (Day 5). Without positions, these tokens would be a bag of patches. And even their order in the row wouldn't tell which of them touch.
+# *9 minutes, 6 of them yours.* Attention doesn't see order (Day 5). Without positions, these tokens would be a bag of patches. And even their order in the row wouldn't tell which of them touch.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Neighbours in the plane are not neighbours in the row: the patch below patch 6 comes four positions later.", "name": "fig-vis-plane"}, "image": {"alt": "Above is a grid of four by four cells, numbered 1 to 16. Cell 6 is framed; its neighbours 2, 5, 7 and 10 are blue. Below are the same sixteen cells in one row: 5 and 7 are next to 6, but 2 and 10 are four cells away."}}
 mechanisms.plane(n=4, at=6)
@@ -211,7 +211,7 @@ check.show_reference("class_and_positions")
 #
 # ### A Vision Transformer reads digits
 #
-# *3 minutes.* We train one on Day 1's digits: two blocks, 48 wide. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding is made of your two functions:
+# *4 minutes.* We train one on Day 1's digits: two blocks, 48 wide. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding is made of your two functions:
 
 
 # %%
@@ -279,7 +279,7 @@ plt.show()
 #
 # ### CLIP: pictures and sentences in one space
 #
-# *17 minutes, 9 of them yours.* For this we need pictures that come with sentences. A small grammar places one to three things on a black canvas: handwritten digits, circles, squares and triangles, in five colours. It describes each scene in English and in Chinese, in several ways. Small shapes are filled; large ones are outlines, so that another thing fits inside.
+# *14 minutes, 8 of them yours.* For this we need pictures that come with sentences. A small grammar places one to three things on a black canvas: handwritten digits, circles, squares and triangles, in five colours. It describes each scene in English and in Chinese, in several ways. Small shapes are filled; large ones are outlines, so that another thing fits inside.
 
 # %%
 written = [
@@ -370,7 +370,7 @@ check.show_reference("contrastive_loss")
 #
 # ### Zero-shot: naming by sentences
 #
-# *8 minutes, 6 of them yours.* The encoders have no output for any class. Yet they can classify: write one sentence for each possible answer, encode them all, and take the softmax over their similarities to the picture. The classes are chosen *after* training, with no labelled example of any, so this is called **zero-shot** classification.
+# *7 minutes, 6 of them yours.* The encoders have no output for any class. Yet they can classify: write one sentence for each possible answer, encode them all, and take the softmax over their similarities to the picture. The classes are chosen *after* training, with no labelled example of any, so this is called **zero-shot** classification.
 #
 # ```{exercise} Zero-shot classification
 # :label: exercise-zero-shot
@@ -412,7 +412,7 @@ print("patches, losses and probabilities agree")
 # %% [markdown]
 # ## Train it
 #
-# *3 minutes.* You train a CLIP with your loss for 80 batches of 64 pairs, which takes seconds. Another, stored, has learned for far longer: first from 3,000 batches of all scenes of one thing, so that it had to learn the forms, and then from 3,000 batches of 128 scenes of one to three things. Both read patches of 4 × 4, with two blocks for pictures and one for sentences.
+# *2 minutes.* You train a CLIP with your loss for 80 batches of 64 pairs, which takes seconds. Another, stored, has learned for far longer: first from 3,000 batches of all scenes of one thing, so that it had to learn the forms, and then from 3,000 batches of 128 scenes of one to three things. Both read patches of 4 × 4, with two blocks for pictures and one for sentences.
 #
 # We show each a new picture of one thing and sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
 
@@ -437,7 +437,7 @@ plt.show()
 # %% [markdown]
 # ## Look inside
 #
-# *7 minutes.* No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in handwriting that is new, too, each beside the same digit in a colour that the model knows.
+# *4 minutes.* No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in handwriting that is new, too, each beside the same digit in a colour that the model knows.
 
 # %%
 EIGHT = "red zero, blue zero, red five, blue five, green six, red six, blue seven, red seven"
@@ -497,7 +497,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Let someone else choose, and guess first. Then find a scene that the model gets wrong.
+# *5 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Let someone else choose, and guess first. Then find a scene that the model gets wrong.
 
 # %% tags=["view"]
 start = [
@@ -543,7 +543,7 @@ observe(
 #
 # ## What we found
 #
-# *1 minute.* Three claims that you will often read, and our answers. Four more are on the [deeper page](deeper/12_vision.ipynb).
+# *2 minutes.* Three claims that you will often read, and our answers. Four more are on the [deeper page](deeper/12_vision.ipynb).
 #
 # (claim-vis-1)=
 

@@ -289,5 +289,5 @@ def test_a_batch_needs_texts_and_room(tmp_path):
     assert isinstance(ours, WordEndPairs) and ours.ids[b"a" + MARK] == vocabulary()["a</w>"]
     with pytest.raises(ValueError, match="max_len .* 1"):
         ours.batch(["a"], 1)
-    with pytest.raises(ValueError, match="no sequence"):
+    with pytest.raises(ValueError, match="no text"):
         ours.batch([])

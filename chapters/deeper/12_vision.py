@@ -64,16 +64,14 @@ plt.show()
 # (claim-vis-2)=
 
 # %% tags=["evidence"]
-pixels, unshuffled = (
-    [fmean(read[name, w]) for name in NAMES.values()] for w in ("pixels", "as they are")
-)
+pixels, plainly = ([fmean(read[n, of]) for n in NAMES.values()] for of in ("pixels", "as they are"))
 claim(
     "vis-2",
     "Yes: with shuffled pixels it reads {vit:.0%} of the digits, unshuffled {vit_plain:.0%}; a convolutional network reads {cnn:.0%} and {cnn_plain:.0%}.",
     vit=pixels[0],
-    vit_plain=unshuffled[0],
+    vit_plain=plainly[0],
     cnn=pixels[1],
-    cnn_plain=unshuffled[1],
+    cnn_plain=plainly[1],
     holds=lambda vit, vit_plain, cnn, cnn_plain: (
         abs(vit - vit_plain) < 0.02 and cnn < cnn_plain - 0.04
     ),
@@ -480,11 +478,11 @@ observe(
 # So the training has to ask for the order. In a stored experiment, every second scene of several things brings one with exchanged words along, so that the batch holds two sentences with the same words.
 
 # %% tags=["evidence"]
-mixed_in = experiments.load("clip_exchanged").rows
+mixed_in, of_what = experiments.load("clip_exchanged").rows, ("colours", "places")
 apart_by = {
     (name, what): fmean(row[f"exchanged {what}, {of}"] for row in rows for of in ("en", "zh"))
     for name, rows in (("plain", page), ("hard", mixed_in))
-    for what in ("colours", "places")
+    for what in of_what
 }
 observe(
     "With such batches, the correct one of two sentences is chosen for {hard_colours:.0%} instead of {colours:.0%} if the colours are exchanged, and for {hard_places:.0%} instead of {places:.0%} if the places are (three seeds, two languages).",
@@ -492,9 +490,7 @@ observe(
     colours=apart_by["plain", "colours"],
     hard_places=apart_by["hard", "places"],
     places=apart_by["plain", "places"],
-    holds=all(
-        abs(apart_by["hard", w] - apart_by["plain", w]) < 0.15 for w in ("colours", "places")
-    ),
+    holds=all(abs(apart_by["hard", w] - apart_by["plain", w]) < 0.15 for w in of_what),
 )
 
 # %% [markdown]
