@@ -13,8 +13,8 @@ def perplexity_of_codes(codes: Tensor, K: int) -> float:
 
     Shapes: codes (B, n), whole numbers from 0 to K - 1, over all of which the shares are taken.
     """
-    shares = codes.flatten().bincount(minlength=K) / codes.numel()
-    used = shares[shares > 0].double()
+    shares = codes.flatten().bincount(minlength=K).double() / codes.numel()
+    used = shares[shares > 0]
     return math.exp(-(used * used.log()).sum())
 
 

@@ -13,7 +13,7 @@ def unmask_schedule(n: int, steps: int) -> list[int]:
     """
     hidden, before = [], n
     for t in range(1, steps + 1):
-        before = min(before - 1, math.floor(n * math.cos(math.pi / 2 * t / steps)))
+        before = min(before - 1, math.floor(n * math.cos(math.pi / 2 * (t / steps))))
         hidden.append(before)
     return hidden
 
@@ -36,7 +36,7 @@ def several_steps():
 
 @exercise.stage("nearly as many steps as codes")
 def many_steps():
-    return [(36, 30), (9, 9), (16, 12)]
+    return [(36, 29), (9, 9), (16, 13)]  # where no cosine is 1/2, so that rounding decides nothing
 
 
 # What goes wrong ----------------------------------------------------------------------------------
