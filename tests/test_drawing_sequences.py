@@ -281,24 +281,29 @@ def test_hidden_codes_are_not_seen_and_padding_is_not_read(masked):
     torch.testing.assert_close(bare, masked(CODES, hidden, WORDS[:, :0], torch.tensor([0, 0])))
 
 
-def test_the_most_probable_codes_are_shown_first(masked):
-    lengths, told = torch.tensor([2, 3]), []
-
-    def choose(logits):
-        told.append(logits)
-        return logits.argmax(dim=-1)
-
-    found = unmask(masked, WORDS, lengths, steps=3, choose=choose, noise=0.0)
-    codes, hidden = torch.zeros(2, 6, dtype=torch.long), torch.ones(2, 6, dtype=torch.bool)
-    for n_hidden in unmask_schedule(6, 3):
+@pytest.mark.parametrize("noise", [0.0, 2.0])
+def test_the_most_probable_codes_are_shown_first_and_noise_fades(masked, noise):
+    words, lengths = WORDS.repeat(4, 1), torch.tensor([2, 3]).repeat(4)
+    lots = (torch.Generator().manual_seed(0) for _ in range(2))
+    how = {"steps": 4, "choose": chooser(0), "noise": noise}
+    seen = []
+    hook = masked.register_forward_pre_hook(lambda _, given: seen.append(given[1]))
+    found = unmask(masked, words, lengths, generator=next(lots), **how)
+    hook.remove()
+    codes, hidden = torch.zeros(8, 6, dtype=torch.long), torch.ones(8, 6, dtype=torch.bool)
+    generator = next(lots)
+    for t, n_hidden in enumerate(unmask_schedule(6, 4), start=1):
+        assert torch.equal(seen[t - 1], hidden)
         with torch.no_grad():
-            p = masked(codes, hidden, WORDS, lengths).softmax(dim=-1)
-        for b in range(2):
+            p = masked(codes, hidden, words, lengths).softmax(dim=-1)
+        gumbel = -torch.empty(8, 6).exponential_(generator=generator).log() * noise * (4 - t) / 4
+        for b in range(8):
             unknown = hidden[b].nonzero()[:, 0].tolist()
             codes[b, unknown] = p[b, unknown].argmax(dim=-1)
-            surest = sorted(unknown, key=lambda i: -p[b, i].max().item())
+            sure = {i: p[b, i].max().log().item() + gumbel[b, i].item() for i in unknown}
+            surest = sorted(unknown, key=lambda i, sure=sure: -sure[i])
             hidden[b, surest[: len(unknown) - n_hidden]] = False
-    assert torch.equal(found, codes) and len(told) == 3 and len(codes.unique()) > 2
+    assert torch.equal(found, codes) and len(codes.unique()) > 2
 
 
 def test_noise_changes_the_order_and_a_seed_repeats_it(masked):

@@ -64,8 +64,8 @@ class VQAutoencoder(nn.Module):
 
     def annotate(self, images: Tensor) -> Tensor:
         """Return what the codebook reads, a vector for each place: (B, D, H/4, W/4)."""
-        _, C, H, W = images.shape if images.dim() == 4 else (0, 0, 0, 0)
-        if C != self.channels or H != W or H % STRIDE or not images.numel():
+        fits = images.dim() == 4 and images.shape[1] == self.channels and images.numel()
+        if not fits or images.shape[2] != images.shape[3] or images.shape[2] % STRIDE:
             raise ValueError(
                 f"Expected images (B, {self.channels}, H, W), H = W a multiple of {STRIDE}, got "
                 f"{tuple(images.shape)}."

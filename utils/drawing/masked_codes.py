@@ -142,7 +142,7 @@ def unmask(
         sure = logits.log_softmax(dim=-1).gather(2, codes[:, :, None])[:, :, 0]
         gumbel = -torch.empty(B, n).exponential_(generator=generator).log().to(sure)
         sure = (sure + noise * (1 - t / steps) * gumbel).masked_fill(~hidden, torch.inf)
-        hidden = torch.zeros_like(hidden).scatter(1, sure.argsort(dim=1)[:, :still], True)
+        hidden = torch.zeros_like(hidden).scatter(1, sure.argsort()[:, :still], True)
     return codes
 
 

@@ -189,8 +189,7 @@ def drawing_step(model: DecoderOnly, vocabulary: SharedVocabulary, guidance: flo
     Raises: ValueError as `cached_step` does, or if the model has another vocabulary.
     """
     check_vocabulary(model, vocabulary)
-    max_len = vocabulary.longest + 1 + vocabulary.n_places
-    step = cached_step(model, max_len)
+    step = cached_step(model, vocabulary.context)
     _, is_code = vocabulary.kinds(model.output.weight.device)
 
     def draw(symbols: Tensor, unread: Tensor) -> tuple[Tensor, Tensor]:
