@@ -186,6 +186,19 @@ def test_codes_that_nothing_chose_begin_anew_where_vectors_are(decay):
         assert torch.equal(book.counts[others], torch.ones(4))
 
 
+def test_a_codebook_begins_near_0_and_restarts_alike_for_a_seed():
+    torch.manual_seed(0)
+    table = Codebook(50, 40).table.detach()
+    assert -1 / 50 <= table.min() < -0.019 and 0.019 < table.max() <= 1 / 50
+    z, tables = draw(3, 2, 4, 4, dtype=torch.float32), []
+    for seed in (0, 0, 1):
+        book = Codebook(7, 2)
+        book.restart_unused(z, torch.Generator().manual_seed(seed))
+        tables.append(book.table.detach())
+    assert torch.equal(tables[0], tables[1]) and not torch.equal(tables[0], tables[2])
+    assert not book.uses.is_floating_point()
+
+
 def test_more_unused_codes_than_vectors_share_them():
     book = Codebook(5, 2)
     assert book.restart_unused(draw(1, 2, 1, 2, dtype=torch.float32)) == 5
@@ -276,6 +289,16 @@ def test_a_picture_of_24_by_24_becomes_36_codes_and_a_picture_again(book):
     found, codes, _ = model(images)
     assert torch.equal(model.encode(images), codes)
     torch.testing.assert_close(model.decode(codes), found)
+
+
+def test_an_autoencoder_has_the_sizes_that_it_says_and_no_normalisation():
+    model = VQAutoencoder(3, Codebook(8, 5))
+    convolutions = [layer for layer in model.modules() if isinstance(layer, nn.Conv2d)]
+    assert [(conv.in_channels, conv.out_channels, conv.stride[0]) for conv in convolutions] == [
+        *((3, 32, 2), (32, 64, 2), (64, 64, 1), (64, 64, 1), (64, 5, 1)),
+        *((5, 64, 1), (64, 64, 1), (64, 64, 1), (64, 32, 1), (32, 3, 1)),
+    ]
+    assert not any(isinstance(layer, nn.BatchNorm2d) for layer in model.modules())
 
 
 def test_a_decoder_doubles_each_side_twice_and_smooths_after_each():

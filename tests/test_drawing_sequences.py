@@ -243,6 +243,7 @@ def test_shares_that_are_hidden_in_training_are_those_of_the_cosine():
     hidden = hide_codes(codes, torch.Generator().manual_seed(0))
     shares = hidden.double().mean(dim=1)
     assert hidden.sum(dim=1).min() >= 1
+    assert torch.equal(hidden, hide_codes(codes, torch.Generator().manual_seed(0)))
     assert abs(shares.mean() - 2 / math.pi - 1 / 72) < 0.03  # and half a code by rounding up
     assert (hidden.double().mean(dim=0) - shares.mean()).abs().max() < 0.05
     with pytest.raises(ValueError, match=r"Expected codes \(B, n\)"):

@@ -57,7 +57,7 @@ def hide_codes(codes: Tensor, generator: torch.Generator | None = None) -> Tenso
     B, n = codes.shape
     done = torch.rand(B, 1, generator=generator)
     n_hidden = (n * torch.cos(math.pi / 2 * done)).ceil().clamp(min=1)
-    order = torch.rand(B, n, generator=generator).argsort(dim=1).argsort(dim=1)
+    order = torch.rand(B, n, generator=generator).argsort(dim=1)  # each place has a random rank
     return (order < n_hidden).to(codes.device)
 
 
@@ -139,7 +139,7 @@ def unmask(
     for t, still in enumerate(unmask_schedule(n, steps), start=1):
         logits = model(codes, hidden, words, lengths)
         codes = torch.where(hidden, choose(logits), codes)
-        sure = logits.log_softmax(dim=-1).gather(2, codes[:, :, None])[:, :, 0]
+        sure = logits.log_softmax(dim=-1).gather(2, codes[:, :, None]).flatten(1)
         gumbel = -torch.empty(B, n).exponential_(generator=generator).log().to(sure)
         sure = (sure + noise * (1 - t / steps) * gumbel).masked_fill(~hidden, torch.inf)
         hidden = torch.zeros_like(hidden).scatter(1, sure.argsort()[:, :still], True)
