@@ -29,8 +29,9 @@ from utils.drawing import (
     without_sentences,
 )
 from utils.seq2seq import BOS, EOS, PAD
+from utils.tasks.captions import as_ids, said
 from utils.tasks.patches import encoder_config, optimiser_for
-from utils.tasks.scenes import as_ids, said, vectors_of
+from utils.tasks.scenes import vectors_of
 from utils.tasks.scenes_in_codes import PLACES, K
 from utils.training.loop import History, fit
 from utils.training.sampling import chooser, generate
