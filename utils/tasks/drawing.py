@@ -4,6 +4,7 @@ Shapes: codes of a picture (B, 36), sentences as ids (B, T) padded behind, both 
 (B, 27 + 1 + 36).
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor
 
 from utils.arguments import check_sizes
-from utils.data.scenes import LONGEST, VOCABULARY, Scene, say, shows, understand
+from utils.data.scenes import LONGEST, SIDE, VOCABULARY, Scene, drawn, say, shows, understand
 from utils.data.text import pad
 from utils.drawing import (
     MaskedCodes,
@@ -32,7 +33,8 @@ from utils.seq2seq import BOS, EOS, PAD
 from utils.tasks.captions import as_ids, said
 from utils.tasks.patches import encoder_config, optimiser_for
 from utils.tasks.scenes import vectors_of
-from utils.tasks.scenes_in_codes import PLACES, K
+from utils.tasks.scenes_in_codes import GRID, PLACES, K
+from utils.tasks.two_bytes import Weights, restored
 from utils.training.loop import History, fit
 from utils.training.sampling import chooser, generate
 from utils.transformer import DecoderOnly
@@ -61,6 +63,15 @@ def writer(seed: int = 0, *, n_codes: int = K, width: int = 96, n_layers: int = 
         tied=False,
     )
     return DecoderOnly(config)
+
+
+def restored_writer(weights: Weights) -> DecoderOnly:
+    """Return the page's writer with stored weights, in evaluation mode.
+
+    weights: as `experiments/drawing_page.py` stored them.
+    Raises: ValueError if these are not the weights of such a model.
+    """
+    return restored(writer(), weights)
 
 
 class SentencesAndCodes:
@@ -180,6 +191,40 @@ def described_rightly(said: Sequence[str], pictures: Tensor) -> float:
         except ValueError:  # it says no scene
             right.append(False)
     return sum(right) / len(right)
+
+
+@torch.no_grad()
+def doubts(
+    model: DecoderOnly, coder: VQAutoencoder, shown: Sequence[Scene], seed: int = 0
+) -> Tensor:
+    """Return the mean entropy of each next code, in bits, for new pictures of scenes: (36,)."""
+    symbols = symbols_of(model)
+    codes = coder.encode(drawn(shown, seed, "test", grid=GRID))
+    words = as_ids([say(scene) for scene in shown])[0]
+    logits = model(symbols.sentence_then_picture(words, codes))[0][:, symbols.longest : -1]
+    _, is_code = symbols.kinds()
+    p = logits[..., is_code].softmax(dim=-1)
+    return torch.special.entr(p).sum(dim=-1).mean(dim=0) / math.log(2)
+
+
+@torch.no_grad()
+def on_the_way(
+    model: DecoderOnly,
+    coder: VQAutoencoder,
+    sentence: str,
+    places: Sequence[int],
+    *,
+    tau: float = 0.7,
+    seed: int = 0,
+) -> Tensor:
+    """Draw a sentence, and return the pictures after so many codes: (n, 3, 24, 24).
+
+    What is not yet drawn has the code of a black patch.
+    """
+    codes = painter(model, tau=tau)([sentence], seed)
+    black = coder.encode(torch.zeros(1, 3, SIDE, SIDE))
+    known = torch.arange(PLACES) < torch.tensor(places)[:, None]
+    return coder.decode(torch.where(known, codes, black))
 
 
 # All codes at once --------------------------------------------------------------------------------

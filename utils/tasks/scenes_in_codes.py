@@ -24,13 +24,16 @@ from utils.drawing import (
     perplexity_of_codes,
 )
 from utils.tasks.patches import optimiser_for
+from utils.tasks.two_bytes import Weights, restored
 from utils.training.loop import History, fit
 
-K, D = 128, 16  # vectors of the codebook, and their width
+K, D = 256, 16  # vectors of the codebook, and their width
 PLACES = (SIDE // 4) ** 2  # codes of a picture
 CODEBOOKS = "learned", "restarted", "averaged", "Gumbel"
 EVERY = 20  # steps between restarts
 COLDEST = 1 / 16  # Gumbel-softmax's last temperature
+STEPS, RATE, POOL = 3000, 5e-3, 20_000  # of the page's autoencoder, and the scenes it learns from
+GRID = 4  # pixels: things begin where a code's do, so that a digit fills four of them
 
 
 def autoencoder(
@@ -67,7 +70,7 @@ class Pictures:
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         chance = Random(int(torch.randint(2**31, ())))  # `fit` seeds torch's generator
         for step in range(self.steps):
-            pictures = drawn(chance.choices(self.pool, k=self.batch_size), chance)
+            pictures = drawn(chance.choices(self.pool, k=self.batch_size), chance, grid=GRID)
             if self.kind == "Gumbel":
                 falling = (1 + math.cos(math.pi * step / self.steps)) / 2
                 self.book.tau = COLDEST + (1 - COLDEST) * falling
@@ -100,7 +103,7 @@ def train_autoencoder(
     *,
     steps: int,
     batch_size: int = 64,
-    rate: float = 5e-3,
+    rate: float = RATE,
     pool: Sequence[Scene],
     seed: int = 0,
 ) -> History:
@@ -126,7 +129,7 @@ class Kept(NamedTuple):
 @torch.no_grad()
 def kept(model: VQAutoencoder, shown: Sequence[Scene], part: str = "test", seed: int = 0) -> Kept:
     """Write new pictures of scenes in codes, and read what is drawn from these."""
-    pictures = drawn(shown, seed, part)
+    pictures = drawn(shown, seed, part, grid=GRID)
     codes = model.encode(pictures)
     found = model.decode(codes)
     in_use = perplexity_of_codes(codes, model.codebook.K)
@@ -158,5 +161,15 @@ def in_codes(
     """Return the codes of a new picture of each scene, (n, 36)."""
     chance, codes = Random(seed), []
     for start in range(0, len(pool), 500):
-        codes.append(model.encode(drawn(pool[start : start + 500], chance, part)))
+        pictures = drawn(pool[start : start + 500], chance, part, grid=GRID)
+        codes.append(model.encode(pictures))
     return torch.cat(codes)
+
+
+def restored_autoencoder(weights: Weights) -> VQAutoencoder:
+    """Return the page's autoencoder with stored weights, in evaluation mode.
+
+    weights: as `experiments/picture_codes.py` stored them.
+    Raises: ValueError if these are not the weights of such a model.
+    """
+    return restored(autoencoder(), weights)

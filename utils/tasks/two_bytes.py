@@ -43,16 +43,17 @@ def restored(model: nn.Module, weights: Weights) -> nn.Module:
     Raises: ValueError if these are not the weights of such a model.
     """
     own = dict(model.named_parameters())
+    flat = {name: weight.flatten(1) if weight.dim() > 1 else weight for name, weight in own.items()}
     kept = {name: sum_of(weights, name) for name in weights if not name.endswith(REST)}
     unlike = sorted(
         name
         for name in own.keys() | kept.keys()
-        if name not in own or name not in kept or own[name].shape != kept[name].shape
+        if name not in own or name not in kept or flat[name].shape != kept[name].shape
     )
     if unlike:
         raise ValueError(f"The stored weights are of another model: see {', '.join(unlike[:3])}.")
     for name, weight in own.items():
-        weight.copy_(kept[name])
+        weight.copy_(kept[name].view_as(weight))  # of a kernel (n, C · K · K)
     return model.eval()
 
 

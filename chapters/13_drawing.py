@@ -1,0 +1,600 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 13: Drawing: a sentence becomes a picture
+#
+# **Today's question:** how can a network that writes one token after another draw a picture?
+#
+# After today you can
+#
+# - write a picture as 36 codes, with an encoder, a codebook and a decoder,
+# - pass a gradient through a choice that has none,
+# - say why a codebook collapses, and measure how much of it is in use,
+# - put a sentence and its picture in one row, for Day 9's GPT to learn,
+# - draw with a temperature, and let CLIP choose the best drawing.
+#
+# Today builds on [Day 1](01_convolution.ipynb)'s convolutions, [Day 9](09_gpt.ipynb)'s GPT and [Day 12](12_vision.ipynb)'s scenes and CLIP. It takes 50 minutes to read and 31 to write five functions; the exercises at its end take another half an hour. At the end you type a sentence, and a model on this page draws it sixteen times, best first.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from utils import drawing
+from utils.data.scenes import draw, drawn, say, scenes, shows, understand
+from utils.drawing import Quantised, perplexity_of_codes
+from utils.exercises.drawing import check
+from utils.exercises.progress import checklist
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import observe
+from utils.show.mechanisms import drawing as mechanisms
+from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
+from utils.show.views import guess, models, quiz, say_and_draw
+from utils.tasks import drawing as task
+from utils.tasks import scenes as naming
+from utils.tasks import scenes_in_codes as coding
+from utils.training.sampling import chooser
+
+use_book_style()
+
+# %% [markdown]
+# **Five questions about yesterday**
+
+# %% tags=["view"]
+quiz("13_drawing")
+
+# %% [markdown]
+# ## Where we stand
+#
+# *3 minutes.* Yesterday, a network found the sentence for a picture. Today a sentence is given, and the picture has to be found. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss?
+#
+# Because a sentence has many pictures. *A red three* may be anywhere, in anybody's handwriting. If several answers are correct, the squared error is smallest for their mean. Here are three drawings for each of two sentences, and the mean of 500.
+
+# %%
+sentences = ["a red three", "a blue circle"]
+worlds = [understand(sentence) for sentence in sentences]
+many = [drawn([scene] * 500, seed=0, grid=coding.GRID) for scene in worlds]  # (500, 3, 24, 24) each
+means = torch.stack([pictures.mean(dim=0) for pictures in many])
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The best single answer to a sentence is a smear. Three drawings of each sentence, and the mean of 500.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of four pictures: three red threes at different places and a faint red cloud without any form; three blue circles and a faint blue cloud."}}
+titles = ["1", "2", "3", "mean"] * 2
+image_grid([*many[0][:3], means[0] / means[0].max(), *many[1][:3], means[1] / means[1].max()], titles, columns=4)
+plt.show()
+
+# %% [markdown]
+# No network with this loss can do better than these clouds. A writer of text doesn't have this problem. Asked how a sentence goes on, Day 9's GPT gives a probability to each possible token, **draws one of them**, and goes on from there. Having drawn the left half of a three, it continues with the right half of the same three.
+#
+# So let a GPT write the picture. Token by token means pixel by pixel, and a picture has 24 · 24 pixels with three numbers each. Attention compares every token with every one before it.
+
+# %% tags=["view"]
+guess(
+    "A picture is written in 1,728 numbers, one after another, or in 36 tokens. By what factor do the attention scores grow with the longer row?",
+    ["about 50", "about 2,300", "about 80,000"],
+    right="about 2,300",
+    because=f"There are {1728 / 36:.0f} times as many tokens, and each is compared with {1728 / 36:.0f} times as many: {(1728 / 36) ** 2:,.0f} times as many scores.",
+)
+
+# %% [markdown]
+# So a picture needs a shorter spelling.
+#
+# ## The idea
+#
+# *2 minutes.* An **autoencoder** is a network that returns its input, by way of something smaller. Its **encoder** turns the picture into 6 × 6 vectors, one for each patch of 4 × 4 pixels. Each vector is replaced by the nearest of 256 learned ones, the **codebook**, and only its number is kept: the **code**. Its **decoder** draws the picture from the codes. That is a **VQ-VAE** {cite}`oord2017neural`; VQ stands for vector quantisation.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture in 36 symbols: the encoder makes a vector of each patch, the codebook a number of each vector, and the decoder a picture of the numbers.", "name": "fig-draw-parts"}, "image": {"alt": "On the left is a black picture with a red three. An arrow, encoder, leads to a grid of six by six numbers, and an arrow, decoder, from there to a picture that looks nearly the same."}}
+held = models.load("drawing_codes")
+coder = coding.restored_autoencoder(held.weights)
+example = many[0][:1]
+with torch.no_grad():
+    codes = coder.encode(example)  # (1, 36)
+    mechanisms.three_parts(example[0], codes[0].view(6, 6), coder.decode(codes)[0])
+plt.show()
+
+# %% [markdown]
+# Then a GPT learns rows that begin with a sentence and go on with the codes of its picture. To draw, we give it a sentence, and it continues. That is the first **DALL·E** {cite}`ramesh2021zero`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: the words of a sentence, a mark, and the codes of its picture. To the network, codes are words with higher numbers.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes. The first three hold the words a red three, the fourth a mark, and the others the numbers of codes. Below each is its id."}}
+mechanisms.shared_row("a red three".split(), codes[0].tolist())
+plt.show()
+
+# %% [markdown]
+# ## Step by step
+#
+# ### Codes: the nearest vector
+#
+# *8 minutes, 6 of them yours.* The encoder is Day 1: two convolutions with a stride of 2, and a residual block. For each patch, it returns a vector $z$ of width $D = 16$. The codebook has $K$ vectors $e_1, \dots, e_K$ of the same width. The code is the number of the nearest one, and the decoder reads that vector in place of $z$:
+#
+# $$
+# c = \operatorname*{argmin}_k \lVert z - e_k \rVert, \qquad q = e_c .
+# $$ (eq-nearest-code)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each vector becomes the nearest one of the codebook, and only its number is kept. Here vectors have two numbers, and there are five codes.", "name": "fig-draw-nearest"}, "image": {"alt": "A plane with a dozen small dots and five large numbered marks. A thin line joins each dot to its nearest mark."}}
+torch.manual_seed(1)
+mechanisms.nearest(torch.randn(14, 2), torch.randn(5, 2))
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The nearest code
+# :label: exercise-nearest-codes
+#
+# *6 minutes.* Compute {eq}`eq-nearest-code` for n vectors: return the codes, and the codebook's vectors that belong to them. ([Solution](solutions/13_drawing.ipynb#solution-nearest-codes))
+# ```
+
+
+# %%
+def nearest_codes(z, codebook):
+    """Shapes: z (n, D), codebook (K, D); returns codes (n,) and q (n, D)."""
+    raise NotImplementedError
+
+
+nearest_codes = check("nearest_codes", nearest_codes)
+
+# %%
+check.show_reference("nearest_codes")
+
+# %% [markdown]
+# ### A gradient for the encoder
+#
+# *8 minutes, 6 of them yours.* Now there is a choice in the middle of the network. Move $z$ a little, and $q$ doesn't move at all, until it jumps. The derivative of a choice is 0 wherever it exists, so the encoder gets no gradient and learns nothing.
+#
+# The way out is a trick: **straight-through** {cite}`bengio2013estimating`. Forward, the decoder reads $q$. Backward, $z$ gets the gradient of $q$, as if nothing had happened between them. If the decoder would like $q$ to be a little larger, then let $z$ become larger, and perhaps the next choice will be another.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Straight-through: forward, the nearest code takes the place of z. Backward, the gradient jumps over this step.", "name": "fig-draw-straight"}, "image": {"alt": "A row of boxes from encoder through z, nearest and q to decoder, joined by arrows. Below them, dashed arrows lead back; one jumps from q to z past the box nearest."}}
+mechanisms.straight_through()
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Straight-through
+# :label: exercise-straight-through
+#
+# *6 minutes.* Return a tensor with the numbers of q, whose gradient goes to z unchanged, and not to q. (`detach` makes a constant of a tensor: its gradient is 0.) ([Solution](solutions/13_drawing.ipynb#solution-straight-through))
+# ```
+
+
+# %%
+def straight_through(z, q):
+    """Shapes: z and q (n, D); returns (n, D)."""
+    raise NotImplementedError
+
+
+straight_through = check("straight_through", straight_through)
+
+# %%
+check.show_reference("straight_through")
+
+# %% [markdown]
+# ### A loss for the codebook
+#
+# *8 minutes, 5 of them yours.* Past the codebook goes the gradient, so the codebook needs a loss of its own. Each vector of it should move to the encoder's vectors that choose it. And these should stay near their code; otherwise they could grow forever, with the codebook running after them. This second pull is the **commitment**, with a weight $\beta$ of 0.25:
+#
+# $$
+# \mathcal{L} = \lVert \operatorname{sg}[z] - q \rVert^2 + \beta\, \lVert z - \operatorname{sg}[q] \rVert^2 .
+# $$ (eq-vq-loss)
+#
+# Here sg is **stop-gradient**: the number as it is, but as a constant. Both parts have the same value; they differ in what they move.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Both parts of the loss shorten the same distance. The first moves the codebook's vector q, the second, more weakly, the encoder's vector z.", "name": "fig-draw-pulls"}, "image": {"alt": "Two points, z and q. A long arrow leads from q towards z, a short one from z towards q."}}
+mechanisms.two_pulls()
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The codebook's loss
+# :label: exercise-vq-loss
+#
+# *5 minutes.* Compute {eq}`eq-vq-loss` with the mean over all numbers in place of the sums. ([Solution](solutions/13_drawing.ipynb#solution-vq-loss))
+# ```
+
+
+# %%
+def vq_loss(z, q, beta):
+    """Shapes: z and q (n, D); returns a scalar tensor."""
+    raise NotImplementedError
+
+
+vq_loss = check("vq_loss", vq_loss)
+
+# %%
+check.show_reference("vq_loss")
+
+# %% [markdown]
+# Your three functions make a codebook:
+
+
+# %%
+class YourCodebook(drawing.Codebook):
+    """Vectors z (B, D, 6, 6) become the nearest of `self.table` (K, D)."""
+
+    def forward(self, z):
+        vectors = z.permute(0, 2, 3, 1).flatten(0, 2)  # (B · 36, D)
+        codes, q = nearest_codes(vectors, self.table)
+        self.uses += codes.bincount(minlength=self.K)
+        read = straight_through(vectors, q).view(len(z), 6, 6, -1).permute(0, 3, 1, 2)
+        return Quantised(read, codes.view(len(z), -1), vq_loss(vectors, q, 0.25))
+
+
+# %% [markdown]
+# ### The codebook collapses
+#
+# *4 minutes.* We train it on Day 12's scenes, drawn anew for each of 80 batches. (Today, things lie on the grid of the patches, so a digit always fills four of them.) How many codes does it use? Count a rare code for less than a common one: the **perplexity** of the codes is $e^{H}$, where $H$ is the entropy of their shares. If $n$ codes are used equally often, it is $n$.
+
+# %% tags=["training"]
+pool = scenes(2000, seed=0)
+pictures = drawn(pool[:200], seed=1, grid=coding.GRID)
+in_use = {}
+for kind, name in (("learned", "left alone"), ("restarted", "with restarts")):
+    yours = coding.autoencoder(kind)
+    yours.codebook = YourCodebook(coding.K, coding.D)
+    coding.train_autoencoder(yours, kind, steps=80, pool=pool)
+    with torch.no_grad():
+        in_use[name] = perplexity_of_codes(yours.encode(pictures), coding.K)
+
+# %% tags=["evidence"]
+observe(
+    "Left alone, your codebook of {K} has a perplexity of {alone:.1f}. With restarts it has one of {restarts:.0f}.",
+    K=coding.K,
+    alone=in_use["left alone"],
+    restarts=in_use["with restarts"],
+    holds=in_use["left alone"] < 6 < in_use["with restarts"] / 4,
+)
+
+# %% [markdown]
+# Left alone, a few codes take everything. A code that is chosen moves to the vectors that choose it, so it is chosen again; a code that nobody chooses gets no gradient, and stays where nobody chooses it. So we **restart** it: every 20 steps, each unused code is put where one of the encoder's vectors is {cite}`dhariwal2020jukebox`. (The [deeper page](deeper/13_drawing.ipynb) tries other remedies.)
+#
+# **Enough for tonight?** This is a good place to stop: you can write a picture in 36 symbols. Next, a sentence begins the row.
+#
+# ### One row for a sentence and its picture
+#
+# *8 minutes, 6 of them yours.* A language model has one vocabulary. Ours gets the words first, then the 256 codes, then a **mark** that says: the picture begins here. So code 17 is not word 17, but the number of words plus 17. All sentences are padded to the same length, so each of the 36 positions in a picture has its own number in the row.
+
+# %% [markdown]
+# ```{exercise} A sentence and its codes
+# :label: exercise-sentence-and-codes
+#
+# *6 minutes.* Join words, mark and codes into one row of ids. Words keep their ids from 0 to n_words - 1. Code c becomes n_words + c. The mark has the last id, n_words + n_codes. ([Solution](solutions/13_drawing.ipynb#solution-sentence-and-codes))
+# ```
+
+
+# %%
+def sentence_and_codes(words, codes, n_words, n_codes):
+    """Shapes: words (B, T), codes (B, n); returns ids (B, T + 1 + n)."""
+    raise NotImplementedError
+
+
+sentence_and_codes = check("sentence_and_codes", sentence_and_codes)
+
+# %%
+check.show_reference("sentence_and_codes")
+
+# %% [markdown]
+# The network is Day 9's GPT: causal self-attention over the whole row, and the cross-entropy of each next symbol. Two details are DALL·E's. The codes count for 7/8 of the loss and the words for 1/8, since drawing is what it is for (an exercise at the end). And the two kinds never mix: where a code is due, words get no probability.
+#
+# ### Draw
+#
+# *10 minutes, 8 of them yours.* Now the row begins with a sentence and the mark. The network gives logits for the next symbol; we keep those of codes, divide them by the temperature $\tau$, and draw one. Then the next, 36 times.
+
+# %% [markdown]
+# ```{exercise} Draw code by code
+# :label: exercise-draw-codes
+#
+# *8 minutes.* Draw n codes for each row. Of the logits, only those of codes count: ids from n_words to the one before the mark. `draw` takes probabilities and returns an index for each row. ([Solution](solutions/13_drawing.ipynb#solution-draw-codes))
+# ```
+
+
+# %%
+def draw_codes(model, start, n, n_words, tau, draw):
+    """Shapes: start (B, T), words and mark; model gives (B, T, V); returns codes (B, n)."""
+    raise NotImplementedError
+
+
+draw_codes = check("draw_codes", draw_codes)
+
+# %%
+check.show_reference("draw_codes")
+
+# %% [markdown]
+# ## Is it right?
+#
+# *1 minute.* We compare your functions with PyTorch's and with the book's own.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+z, table = torch.randn(50, 4, dtype=torch.float64), torch.randn(9, 4, dtype=torch.float64)
+codes, q = nearest_codes(z, table)
+assert torch.equal(codes, torch.cdist(z, table).argmin(dim=1))
+torch.testing.assert_close(straight_through(z, q), q)
+torch.testing.assert_close(vq_loss(z, q, 0.25), drawing.codebook_loss(z, q, 0.25))
+
+symbols = task.vocabulary()
+words, codes = torch.randint(3, symbols.n_words, (4, symbols.longest)), torch.randint(256, (4, 36))
+row = sentence_and_codes(words, codes, symbols.n_words, symbols.n_codes)
+assert torch.equal(row, symbols.sentence_then_picture(words, codes))
+print("codes, losses and rows agree")
+
+# %% [markdown]
+# ## Train it
+#
+# *4 minutes.* Training both takes longer than an evening's cell: the stored autoencoder saw 3,000 batches of 64 pictures, the stored writer 6,000 of 64 rows (three blocks, width 96). How much do 36 codes keep? Here are new scenes, in new handwriting, and what the decoder draws of their codes.
+
+# %%
+shown = scenes(8, seed=11, part="test")
+originals = drawn(shown, seed=5, part="test", grid=coding.GRID)
+with torch.no_grad():
+    again = coder.decode(coder.encode(originals))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "What 36 codes keep: eight scenes (top), and what is drawn of their codes (bottom).", "name": "fig-draw-kept"}, "image": {"alt": "Two rows of eight pictures of one to three coloured digits and shapes. Each picture below looks much like the one above it, with digits a little smoother."}}
+image_grid([*originals, *again], columns=8)
+plt.show()
+
+# %% [markdown]
+# Who judges thousands of drawings? An exact **parser**: it looks for things in a picture, reads their forms, colours and positions, and compares them with the sentence. It isn't a network that was trained with ours, and can't be flattered; its own errors are counted.
+
+# %% tags=["evidence"]
+coded = experiments.load("picture_codes").rows  # three seeds
+kept = {name: fmean(row[name] for row in coded) for name in ("read", "png bits")}
+before = fmean(row[f"before, {n}, seen"] for row in coded for n in (1, 2, 3))
+observe(
+    "The parser reads {before:.0%} of new scenes, and {read:.0%} after they were written in codes. The codes have {bits} bits; a PNG file of the same picture has {png:.0f}.",
+    before=before,
+    read=kept["read"],
+    bits=36 * 8,
+    png=kept["png bits"],
+    holds=kept["read"] > before - 0.2 and kept["png bits"] > 5 * 36 * 8,
+)
+
+# %% [markdown]
+# Now the writer. Your `draw_codes` draws eight pictures of one sentence.
+
+# %%
+stored = models.load("drawing_writer")
+writer = task.restored_writer(stored.weights)
+SENTENCE = "a red three left of a blue seven"
+
+
+@torch.no_grad()
+def drawings(sentence, n, seed, tau=0.7):
+    """Pictures (n, 3, 24, 24) of one sentence, drawn with your function."""
+    words = symbols.padded(task.as_ids([sentence] * n)[0])
+    start = torch.cat([words, torch.full((n, 1), symbols.mark)], dim=1)
+    torch.manual_seed(seed)
+    draw_one = lambda p: p.multinomial(1)[:, 0]
+    found = draw_codes(lambda ids: writer(ids)[0], start, 36, symbols.n_words, tau, draw_one)
+    return coder.decode(found)
+
+
+eight = drawings(SENTENCE, 8, seed=0)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight drawings of *a red three left of a blue seven*, as they come.", "name": "fig-draw-eight"}, "image": {"alt": "A row of eight pictures. In most, a red digit is left of a blue one; some digits are not clear."}}
+image_grid(eight, ["" if shows(picture, understand(SENTENCE)) else "misread" for picture in eight], columns=8)
+plt.show()
+
+# %% [markdown]
+# Some are good, some are not. Nobody has to take the first one. DALL·E drew 512 pictures for each sentence, and **let CLIP choose** those that fit best. You trained a CLIP yesterday, so we draw sixteen and take the one whose vector is most similar to that of the sentence.
+
+# %% tags=["view"]
+guess(
+    "The parser accepts some of the first drawings. Of sixteen drawings of the same sentence, CLIP chooses one. How much better is it?",
+    ["no better: CLIP can't tell them apart", "a little better", "much better"],
+    right="much better",
+    because="The figure below has the numbers.",
+)
+
+# %%
+drawn_page = experiments.load("drawing_page").rows  # three seeds
+TRIES = 1, 2, 4, 8, 16
+KINDS = {"seen": "known combinations", "unseen": "new combinations"}
+by_tries = {
+    name: [fmean(row[f"chosen of {n}, 1, {pairs}"] for row in drawn_page) for n in TRIES]
+    for pairs, name in KINDS.items()
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Drawing more and letting CLIP choose pays, above all for combinations that training never showed. Share of sentences about one thing that the parser reads in the chosen picture. Mean of three seeds (stored experiment).", "name": "fig-draw-tries"}, "image": {"alt": "Two rising curves over 1, 2, 4, 8 and 16 drawings: known combinations above, new combinations below."}}
+ax = curves({name: (TRIES, 100 * torch.tensor(of)) for name, of in by_tries.items()}, "drawings to choose from", "drawn correctly (%)", logx=True)
+ax.set_xticks(TRIES, TRIES)
+plt.show()
+
+# %% [markdown]
+# ## Look inside
+#
+# *5 minutes.* What does a code mean? We fill a picture with code 0's *black* and put one other code in the middle: that is what it draws.
+
+# %%
+with torch.no_grad():
+    ground = coder.encode(torch.zeros(1, 3, 24, 24))[0, 14].item()
+    alone = torch.full((coding.K, 36), ground)
+    alone[:, 14] = torch.arange(coding.K)
+    strokes = coder.decode(alone)[:, :, 6:14, 6:14]  # what lies around the patch
+ink = strokes.amax(dim=1).flatten(1).sum(dim=1)
+order = ink.argsort(descending=True)[:48]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A code stands for a piece of a stroke in a colour. What 48 of the 256 codes draw alone, on black.", "name": "fig-draw-codes"}, "image": {"alt": "Three rows of sixteen small pictures: corners, arcs and bars in red, green, blue, yellow and purple."}}
+image_grid(strokes[order], columns=16)
+plt.show()
+
+# %% [markdown]
+# And how does a picture come about? At each of the 36 positions, the writer has a probability for each code. Their entropy, in bits, tells how undecided it is.
+
+# %%
+on_the_way = task.on_the_way(writer, coder, SENTENCE, places=(0, 9, 18, 27, 36), seed=2)
+doubts = task.doubts(writer, coder, scenes(200, seed=3, n_things=(1,), part="test"))  # (36,), bits
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. What is drawn after 0, 9, 18, 27 and 36 codes; the rest is black.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is black; in the others, a red three and a blue seven appear from the top down."}}
+mechanisms.code_by_code(on_the_way)
+plt.show()
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The first rows decide where a thing begins. Once it has begun, the rest follows: entropy of the next code, in bits, at each position; mean over 200 scenes of one thing.", "name": "fig-draw-doubts"}, "image": {"alt": "A map of six by six positions, darker where the entropy is higher."}}
+heat_map(doubts.view(6, 6), "column", "row", label="bits")
+plt.show()
+
+# %% [markdown]
+# ## Show someone
+#
+# *6 minutes.* Say it in a sentence, in English or Chinese, and watch it being drawn, code by code, sixteen times at once. CLIP puts the best one first. Try a red zero or a blue seven, which no training picture showed. Then find a sentence that it never gets right.
+
+# %% tags=["view"]
+say_and_draw("drawing_writer", "drawing_codes", "clip", sentence=SENTENCE)
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *3 minutes.* One thing is easy. With two, the second one has to be right as well, and lie on the correct side of the first.
+
+# %%
+scores = {
+    f"{n} {'thing' if n == 1 else 'things'}": [row[f"chosen of 16, {n}, seen"] for row in drawn_page]
+    for n in (1, 2, 3)
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each further thing is one more that can go wrong. Share of sentences that the parser reads in the best of sixteen drawings, by the number of things. Mean and range of three seeds (stored experiment).", "name": "fig-draw-things"}, "image": {"alt": "Three bars of falling length, for one, two and three things."}}
+bars({name: [100 * of for of in runs] for name, runs in scores.items()}, "drawn correctly (%)")
+plt.show()
+
+# %% [markdown]
+# Nor can CLIP help much here. Yesterday's model hardly knows which of two things is red, so it can't choose by that either.
+#
+# ## What we found
+#
+# *1 minute.* Three claims that you will often read, and our answers. Three more are on the [deeper page](deeper/13_drawing.ipynb).
+#
+# (claim-dal-1)=
+
+# %% tags=["evidence"]
+claim(
+    "dal-1",
+    "Yes: of 300 new scenes, {read:.0%} are still read correctly after 36 codes; the pictures themselves are in {before:.0%}.",
+    read=kept["read"],
+    before=before,
+    holds=lambda read, before: before - 0.2 < read < before < 0.99 and read > 0.7,
+    experiment="picture_codes",
+    scale="24 × 24 pixels, 256 codes, one to three things on the grid of the patches; three seeds",
+)
+
+# %% [markdown]
+# (claim-dal-3)=
+
+# %% tags=["evidence"]
+claim(
+    "dal-3",
+    "Yes: with one drawing for each sentence, {seen:.0%} of known combinations and {unseen:.0%} of new ones are drawn correctly.",
+    seen=by_tries["known combinations"][0],
+    unseen=by_tries["new combinations"][0],
+    holds=lambda seen, unseen: 0.3 < unseen < seen < 0.97,
+    experiment="drawing_page",
+    scale="sentences about one thing, in English; three blocks, width 96, 6,000 steps; three seeds",
+)
+
+# %% [markdown]
+# (claim-dal-4)=
+
+# %% tags=["evidence"]
+claim(
+    "dal-4",
+    "Yes: of sixteen drawings, CLIP chooses a correct one for {seen:.0%} of known combinations and {unseen:.0%} of new ones; of one, {first:.0%} and {first_new:.0%} are.",
+    seen=by_tries["known combinations"][-1],
+    unseen=by_tries["new combinations"][-1],
+    first=by_tries["known combinations"][0],
+    first_new=by_tries["new combinations"][0],
+    holds=lambda seen, unseen, first, first_new: (
+        seen > first + 0.05 and unseen > first_new + 0.1 and first_new < first
+    ),
+    experiment="drawing_page",
+    scale="sentences about one thing, in English; Day 12's CLIP chooses; three seeds",
+)
+
+# %% [markdown]
+# ## Exercises
+#
+# Two more are on the [deeper page](deeper/13_drawing.ipynb), and all solutions are on [a page of their own](solutions/13_drawing.ipynb).
+
+# %% [markdown]
+# ```{exercise} Predict: how many bytes?
+# :label: exercise-bytes-in-codes
+#
+# *Core, 4 minutes.* A codebook has 64 vectors, and a picture has 36 codes. How many bytes are needed to store the codes of one picture, if each takes as many bits as it must? ([Solution](solutions/13_drawing.ipynb#solution-bytes-in-codes))
+# ```
+
+# %%
+bytes_in_codes = None  # a whole number
+check("bytes_in_codes", bytes_in_codes)
+
+# %% [markdown]
+# ```{exercise} How many codes are in use?
+# :label: exercise-perplexity-of-codes
+#
+# *Core, 7 minutes.* Return the perplexity of codes: $e^H$, where $H$ is the entropy, in nats, of the codes' shares. An unused code adds nothing. ([Solution](solutions/13_drawing.ipynb#solution-perplexity-of-codes))
+# ```
+
+
+# %%
+def perplexity_of_codes(codes, K):
+    """Shapes: codes (B, n), from 0 to K - 1; returns a number from 1 to K."""
+    raise NotImplementedError
+
+
+check("perplexity_of_codes", perplexity_of_codes)
+
+# %% [markdown]
+# ```{exercise} The loss on both parts
+# :label: exercise-picture-loss
+#
+# *Core, 9 minutes.* A row holds words and codes. Return (1 - share) times the mean cross-entropy of the words, plus share times that of the codes. Each logit predicts the next id. Padding (0) and the mark (the last id) are not asked for. ([Solution](solutions/13_drawing.ipynb#solution-picture-loss))
+# ```
+
+
+# %%
+def picture_loss(logits, ids, n_words, share):
+    """Shapes: logits (B, T, V), ids (B, T); returns a scalar tensor."""
+    raise NotImplementedError
+
+
+check("picture_loss", picture_loss)
+
+# %% [markdown]
+# ```{exercise} The best of many
+# :label: exercise-best-of
+#
+# *Core, 6 minutes.* Given CLIP's vectors of n drawings for each of B sentences, and those of the sentences, return which drawing fits best by the cosine. The vectors may have any length. ([Solution](solutions/13_drawing.ipynb#solution-best-of))
+# ```
+
+
+# %%
+def best_of(pictures, sentences):
+    """Shapes: pictures (B, n, E), sentences (B, E); returns (B,)."""
+    raise NotImplementedError
+
+
+check("best_of", best_of)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+
+# %% tags=["view"]
+points = {
+    "write a picture as 36 codes, with an encoder, a codebook and a decoder": "nearest_codes bytes_in_codes",
+    "pass a gradient through a choice that has none": "straight_through vq_loss",
+    "say why a codebook collapses, and measure how much of it is in use": "perplexity_of_codes",
+    "put a sentence and its picture in one row, for Day 9's GPT to learn": "sentence_and_codes picture_loss",
+    "draw with a temperature, and let CLIP choose the best drawing": "draw_codes best_of",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# So a writer can draw, once a picture has a spelling. Words, pictures, and sounds, too, are sequences to it. But in all of these we know what is correct, and can ask for it. **Tomorrow**, the sequence goes on by itself, and nobody knows how: it is a series of numbers, and we are to say what comes next.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`oord2017neural`: the VQ-VAE. Section 3 has the codebook, straight-through and the loss.
+# - {cite:t}`ramesh2021zero`: DALL·E, with 8,192 codes in a grid of 32 × 32 and 12 billion parameters.
+# - {cite:t}`razavi2019generating`: two grids of codes, for large pictures.
+# - {cite:t}`chang2022maskgit`: all codes at once, in a few steps; the [deeper page](deeper/13_drawing.ipynb) builds it.
