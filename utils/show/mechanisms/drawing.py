@@ -130,8 +130,11 @@ def _cross(ax: Axes, at: tuple[float, float]) -> None:
         ax.plot(*ends, color=INK, zorder=2.5, linewidth=2.6, linestyle="-", marker="")
 
 
-def two_pulls(commitment: float = 0.25) -> Axes:
-    """Draw which of z and q each part of the loss moves, and where the gradient is stopped."""
+def two_pulls(commitment: float) -> Axes:
+    """Draw which of z and q each part of the loss moves, and where the gradient is stopped.
+
+    commitment: the weight of the second part, 0..1; its arrow is so much shorter.
+    """
     ax = sheet(6.8)
     size = (1.3, 1.0)
     for k, (name, moved, told) in enumerate(
@@ -172,7 +175,7 @@ def shared_row(
     ax = sheet(7.0)
     n, first = len(words), len(words) + 2
     rows = [
-        [*words, "pad", "mark", *map(str, codes)],
+        [*words, "pad …", "mark", *map(str, codes)],
         [str(i) for i in (*ids, 0, mark, *(n_words + code for code in codes))],
     ]
     wide = 12.4 / (first + len(codes))
@@ -181,10 +184,10 @@ def shared_row(
         role = "query" if t < n else "key" if t >= first else "head 1" if t > n else None
         own = cells(ax, (x + t * wide, 2.5), [[symbol]], role=role, size=size)
         blocks.append(own)
-    cells(ax, (x, 3.9), [rows[1]], weights=0.0, size=size)
+    cells(ax, (x, 3.9), [rows[1]], size=size)
     read = Block(x, 2.5, wide * (len(blocks) - 1), 0.9)
     brace(ax, read, "top", "")
-    arrow(ax, read.at("top", 0.33), blocks[-1].at("top", 0.1), bend=-0.2)
+    arrow(ax, read.at("top", 0.33), blocks[-1].at("top", 0.1), bend=0.2)
     asked = [0 < t < n or t >= first for t in range(len(blocks))]
     weights = [[("1/8" if t < n else "7/8") if there else "" for t, there in enumerate(asked)]]
     tint = [[(0.15 if t < n else 0.9) * there for t, there in enumerate(asked)]]
@@ -201,8 +204,10 @@ def shared_row(
 # Pictures on the way ------------------------------------------------------------------------------
 
 
-def _veiled(ax: Axes, place: tuple[float, float], image: Tensor, side: float, hidden) -> Block:
-    """Draw a picture, and cover the places of a square grid whose codes are hidden, (n,)."""
+def _veiled(
+    ax: Axes, place: tuple[float, float], image: Tensor, side: float, hidden: list[bool]
+) -> Block:
+    """Draw a picture, and cover the places of a square grid whose codes are hidden."""
     block = picture(ax, place, image, side)
     n = math.isqrt(len(hidden))
     for i, covered in enumerate(hidden):
@@ -246,7 +251,7 @@ def best_of(pictures: Tensor, scores: Tensor, sentence: str) -> Axes:
         weight = "normal" if i else "bold"
         note(ax, shown.at("bottom", 0.45), f"{scores[k]:.2f}", weight=weight)
         if i == 0:
-            light(ax, shown, margin=0.16)
+            light(ax, shown, margin=0.13)
     return ax
 
 
@@ -254,6 +259,7 @@ def unmasking(pictures: Tensor, hidden: Tensor) -> Axes:
     """Draw the steps of a picture whose codes are found all over it; hidden places are covered.
 
     Shapes: pictures (steps, 3, H, W), hidden (steps, n), True where a code is not yet known.
+    Raises: ValueError if there isn't one row of hidden codes for each picture.
     """
     across = 4
     pitch = 15.4 / across
@@ -297,5 +303,5 @@ def guided(without: Tensor, with_: Tensor, scale: float) -> Axes:
         shown = [[f"{p:.0%}" for p in chances[0].tolist()]]
         form = {"role": role, "weights": chances, "size": (width, 0.9)}
         cells(ax, (x, 5.9), shown, **form)
-    note(ax, (8.0, 7.2), "logits, and their softmax")
+    note(ax, (8.0, 7.25), "logits, and their softmax")
     return ax
