@@ -174,17 +174,14 @@ def shared_row(
     """
     ax = sheet(7.0)
     n, first = len(words), len(words) + 2
-    rows = [
-        [*words, "pad …", "mark", *map(str, codes)],
-        [str(i) for i in (*ids, 0, mark, *(n_words + code for code in codes))],
-    ]
-    wide = 12.4 / (first + len(codes))
+    symbols = [*words, "pad …", "mark", *map(str, codes)]
+    numbers = [*ids, 0, mark, *(n_words + code for code in codes)]
+    wide = 12.4 / len(symbols)
     size, x, blocks = (wide, 0.9), 2.3, []
-    for t, symbol in enumerate(rows[0]):
+    for t, symbol in enumerate(symbols):
         role = "query" if t < n else "key" if t >= first else "head 1" if t > n else None
-        own = cells(ax, (x + t * wide, 2.5), [[symbol]], role=role, size=size)
-        blocks.append(own)
-    cells(ax, (x, 3.9), [rows[1]], size=size)
+        blocks.append(cells(ax, (x + t * wide, 2.5), [[symbol]], role=role, size=size))
+    cells(ax, (x, 3.9), [[str(number) for number in numbers]], size=size)
     read = Block(x, 2.5, wide * (len(blocks) - 1), 0.9)
     brace(ax, read, "top", "")
     arrow(ax, read.at("top", 0.33), blocks[-1].at("top", 0.1), bend=0.2)
