@@ -41,6 +41,9 @@ from utils.transformer import DecoderOnly
 from utils.vision import CLIP
 
 Painter = Callable[[Sequence[str], int], Tensor]  # sentences and a seed to codes (n, 36)
+STEPS, B, RATE = 6000, 64, 2e-2  # of the page's writer
+TAU = 0.7  # the temperature at which it draws
+TRIES = 1, 2, 4, 8, 16  # pictures of a sentence, of which one is chosen
 DROPPED = 0.1  # share of the rows that are learned without their sentence
 
 
@@ -121,7 +124,7 @@ def train_writer(
     model: DecoderOnly,
     batches: SentencesAndCodes,
     *,
-    rate: float = 2e-2,
+    rate: float = RATE,
     weights: tuple[float, float] = (1 / 8, 7 / 8),
     seed: int = 0,
 ) -> History:
@@ -148,7 +151,7 @@ def train_writer(
 
 
 def painter(
-    model: DecoderOnly, *, tau: float = 1.0, top_k: int | None = None, guidance: float = 1.0
+    model: DecoderOnly, *, tau: float = TAU, top_k: int | None = None, guidance: float = 1.0
 ) -> Painter:
     """Return what draws codes of sentences, one after another.
 
@@ -306,8 +309,7 @@ def masked_painter(
 class Obeyed(NamedTuple):
     """Shares of sentences whose picture shows what they say."""
 
-    at_once: float  # the first picture
-    chosen: float  # the one of all that CLIP chooses
+    chosen: list[float]  # that which CLIP chooses of the first 1, 2, 4, 8, 16
     any: float  # one of all at least
     varied: float  # different pictures among those of a sentence, a share
 
@@ -319,19 +321,19 @@ def obeyed(
     clip: CLIP,
     shown: Sequence[Scene],
     *,
-    tries: int = 16,
     language: str = "en",
     way: int = 0,
     seed: int = 0,
 ) -> Obeyed:
-    """Draw several pictures of each scene's sentence, and let the parser judge them.
+    """Draw sixteen pictures of each scene's sentence, and let the parser judge them.
 
     clip: Day 12's, which chooses by the cosine of picture and sentence.
     """
-    check_sizes(tries=tries)
     sentences = [say(scene, way, language) for scene in shown]
-    codes = torch.stack([paint(sentences, seed + i) for i in range(tries)], dim=1)  # (n, tries, 36)
-    pictures = model.decode(codes.flatten(0, 1)).unflatten(0, (len(shown), tries))
+    codes = torch.stack(
+        [paint(sentences, seed + i) for i in range(TRIES[-1])], dim=1
+    )  # (n, 16, 36)
+    pictures = model.decode(codes.flatten(0, 1)).unflatten(0, (len(shown), TRIES[-1]))
     right = torch.tensor(
         [
             [shows(picture, scene) for picture in of_scene]
@@ -340,11 +342,10 @@ def obeyed(
     )
     vectors = clip.encode_images(pictures.flatten(0, 1)).unflatten(0, right.shape)
     cosines = (vectors @ vectors_of(clip, shown, language, way)[:, :, None])[:, :, 0]
-    best = cosines.argmax(dim=1, keepdim=True)
+    best = [cosines[:, :n].argmax(dim=1, keepdim=True) for n in TRIES]
     different = [len(of_scene.unique(dim=0)) for of_scene in codes]
     return Obeyed(
-        at_once=right[:, 0].double().mean().item(),
-        chosen=right.gather(1, best).double().mean().item(),
+        chosen=[right.gather(1, one).double().mean().item() for one in best],
         any=right.any(dim=1).double().mean().item(),
         varied=sum(different) / codes[:, :, 0].numel(),
     )
