@@ -7,14 +7,15 @@ and the temperature were chosen by such shares of the first seed.
 
 "chosen of n": share of sentences, by the number of things, that the parser reads in that of n
 drawings which Day 12's CLIP finds the most similar; "chosen of 1" is the first drawing. "any": in
-one of sixteen at least. "varied": different pictures among the sixteen of a sentence. "int8": the
-same with the weights in whole numbers, as they are stored for the page, where the first seed is.
+one of sixteen at least. "varied": different pictures among the sixteen of a sentence. "guided": with a guidance of 2.
+"int8": with the weights in whole numbers, as they are stored for the page, where the first seed is.
 """
 
 from utils.data.scenes import VOCABULARY, scenes
 from utils.pretraining.rounded import with_rounded_weights
 from utils.show.views.models import load, store
 from utils.tasks.drawing import (
+    POOL,
     RATE,
     STEPS,
     TRIES,
@@ -27,11 +28,12 @@ from utils.tasks.drawing import (
 )
 from utils.tasks.rounded import in_int8
 from utils.tasks.scenes import restored_clip
-from utils.tasks.scenes_in_codes import POOL, in_codes, restored_autoencoder
+from utils.tasks.scenes_in_codes import in_codes, restored_autoencoder
 
 PARAMETERS = {"seed": [0, 1, 2], "steps": STEPS, "batch_size": B, "rate": RATE, "pool": POOL}
 SHORT = {"seed": [0], "steps": 2, "batch_size": 8, "pool": 20, "N": 2, "STORED": None}
-N = 100  # sentences for each share
+N = 60  # sentences for each share
+GUIDANCE = 2.0
 STORED = 0  # this seed
 
 
@@ -64,6 +66,9 @@ def measure(seed: int, steps: int, batch_size: int, rate: float, pool: int) -> d
                 row[f"chosen of {n}, {n_things}, {pairs_of}"] = share
             row[f"any, {n_things}, {pairs_of}"] = found.any
             row[f"varied, {n_things}, {pairs_of}"] = found.varied
+            guided = obeyed(painter(model, guidance=GUIDANCE), coder, clip, shown)
+            row[f"guided, chosen of 1, {n_things}, {pairs_of}"] = guided.chosen[0]
+            row[f"guided, chosen of 16, {n_things}, {pairs_of}"] = guided.chosen[-1]
         alone = scenes(N, 7, n_things=(1,), part="test", pairs=pairs_of)
         chinese = obeyed(painter(model), coder, clip, alone, language="zh")
         row[f"chosen of 16, 1, {pairs_of}, zh"] = chinese.chosen[-1]

@@ -41,7 +41,7 @@ from utils.transformer import DecoderOnly
 from utils.vision import CLIP
 
 Painter = Callable[[Sequence[str], int], Tensor]  # sentences and a seed to codes (n, 36)
-STEPS, B, RATE = 6000, 64, 2e-2  # of the page's writer
+STEPS, B, RATE, POOL = 4000, 64, 2e-2, 40_000  # of the page's writer, and scenes to learn from
 TAU = 0.7  # the temperature at which it draws
 TRIES = 1, 2, 4, 8, 16  # pictures of a sentence, of which one is chosen
 DROPPED = 0.1  # share of the rows that are learned without their sentence
