@@ -104,7 +104,7 @@ torch.testing.assert_close(to_z, -0.25 * to_q)
 # (solution-sentence-and-codes)=
 # ## A sentence and its codes
 #
-# Adding `n_words` moves all codes behind the words, so no number is used twice. The mark gets the number after the last code. It has to be a column, one mark for each row, and `new_full` gives it the type and the device of the codes.
+# Adding `n_words` puts all codes after the words, so no number is used twice. The mark gets the number after the last code. It has to be a column, one mark for each row, and `new_full` gives it the type and the device of the codes.
 
 
 # %%
