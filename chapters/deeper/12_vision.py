@@ -218,7 +218,7 @@ table(rows, ["patch", "patches", "products", "of these, scores and averages"])
 # So with single pixels, most of the work would be attention. The Vision Transformer of the paper reads 224 × 224 pixels in 196 patches of 16 × 16. Single pixels would be 50,176 tokens.
 
 # %% [markdown]
-# (deeper-decided)=
+# (deeper-which-patches)=
 # ## Which patches decided? Attention, roll-out, gradient and occlusion
 #
 # *7 minutes.* **Does a picture's attention show what an answer is based on?** In our scenes we know the truth. A picture shows two things, and a sentence names one of them, such as "a red three". So the patches of the three should decide, and not those of the other thing. Four methods give each patch a score:
@@ -362,7 +362,7 @@ observe(
 # %% [markdown]
 # So nobody has to find it by trial: it is learned with the weights.
 #
-# (deeper-probe)=
+# (deeper-linear-probe)=
 # ## Zero-shot against a linear probe
 #
 # *4 minutes.* **How many labels are the sentences worth?** A **linear probe** is a linear classifier that is trained on frozen features (Day 2). Ours reads the pictures' vectors, and names one of thirteen forms. Zero-shot naming has no labels, only thirteen sentences that differ in the form. (The model learned these words, of course, from the sentences of its training.)
@@ -515,7 +515,7 @@ observe(
 # So the vector of a picture says that there is a three, a seven, red and blue, and hardly which belongs to which: a bag of properties, as the sentence's is a bag of words.
 
 # %% [markdown]
-# (deeper-published)=
+# (deeper-published-vision)=
 # ## The real thing: published weights
 #
 # *2 minutes.* **Do our layers compute what published models compute?** `load_vit` reads a Vision Transformer from a folder with `config.json` and its weights, in the layout of `transformers`, timm or torchvision, and `load_clip` reads CLIP. On small models with random weights, the outputs equal those of `transformers` (the tests compare them). To try a published one, put a folder `clip` into the folder that `BOOK_DATA` names.
