@@ -56,7 +56,7 @@ for kind, name in NAMES.items():
     for what in ("patches", "pixels"):
         read[name, what] = mixed.column("test", network=kind, shuffled=what)[0]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses nothing, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses a point at most, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
 bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.items()}, "correct (%)")
 plt.show()
 
@@ -127,7 +127,7 @@ plt.show()
 #
 # *5 minutes.* **Does a head look at neighbours, like a kernel, or everywhere?** Multiply each weight by the distance between the two patches, and add up: that is the head's **attention distance**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.93 patches."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.95 patches."}}
 near = torch.tensor([[1.0, 2, 1, 0], [3, 18, 6, 1], [4, 12, 6, 1], [2, 2, 1, 1]])
 mechanisms.looked(near / near.sum(), at=(1, 1))
 plt.show()
