@@ -14,31 +14,6 @@ def passed_through(ids, table, blocks, norm, factor):
     return norm(x) @ table.T
 
 
-def cut_where_p_is_not_reached(logits, tau, p, least=1):
-    chances, order = (logits / tau).softmax(0).sort(descending=True)
-    chances[max(int((chances.cumsum(0) < p).sum()), least) :] = 0
-    return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
-
-
-def cut_above_p(logits, tau, p):
-    chances, order = (logits / tau).softmax(0).sort(descending=True)
-    chances[chances.cumsum(0) > p] = 0
-    return torch.zeros_like(chances).scatter(0, order, chances / chances.sum())
-
-
-def cut_as_they_stand(logits, tau, p):
-    chances = (logits / tau).softmax(0)
-    chances[chances.cumsum(0) > p] = 0
-    return chances / chances.sum()
-
-
-def cut_by_a_sorted_mask(logits, tau, p):
-    chances = (logits / tau).softmax(0)
-    ranked, _ = chances.sort(descending=True)
-    chances[ranked.cumsum(0) - ranked >= p] = 0
-    return chances / chances.sum()
-
-
 def written(begin, prompt, n, choose, row):
     read, text = begin(), list(prompt)
     logits = read(torch.tensor([text]), 0)
@@ -182,15 +157,6 @@ def by_cross_entropy(logits, targets):
         ),
         ("next_token_loss", "every_target_at_every_position", paired_with_all),
         ("next_token_loss", "texts_along_the_positions", texts_in_a_row),
-        ("next_chances", "crossing_left_out", cut_where_p_is_not_reached),
-        (
-            "next_chances",
-            "best_dropped",
-            lambda *given: cut_where_p_is_not_reached(*given, least=0),
-        ),
-        ("next_chances", "cut_above_p", cut_above_p),
-        ("next_chances", "unsorted_to_p", cut_as_they_stand),
-        ("next_chances", "mask_left_sorted", cut_by_a_sorted_mask),
         ("half_and_half", "mean_of_surprises", lambda a, b: torch.stack([a, b]).mean(dim=0)),
         ("half_and_half", "first_halved", lambda a, b: -(0.5 * (-a).exp() + (-b).exp()).log()),
         ("half_and_half", "halved_twice", lambda a, b: -(chances_of(a, b) / 2).mean(dim=0).log()),
