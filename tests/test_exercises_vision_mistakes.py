@@ -92,9 +92,9 @@ def square_by_sizes(patches, C, H, W):
     return grid.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
 
 
-def square_by_rows(patches, C, H, W):
+def square_by_one_side(patches, C, H, W, side):
     P = int((patches.shape[2] / C) ** 0.5)
-    n = H // P
+    n = side // P
     grid = patches.view(len(patches), n, n, C, P, P)
     return torch.einsum("bijcpq->bcipjq", grid).reshape(len(patches), C, H, W)
 
@@ -187,7 +187,13 @@ def square_by_its_side(patches, C, H, W):
         ),
         ("told_apart", "smaller_of_both", with_a_third(lambda x, y, _: torch.minimum(x, y))),
         ("unpatch", "square_grid", square_by_sizes),
-        ("unpatch", "as_wide_as_high", square_by_rows),
+        ("unpatch", "as_wide_as_high", lambda x, C, H, W: square_by_one_side(x, C, H, W, side=H)),
+        ("unpatch", "as_high_as_wide", lambda x, C, H, W: square_by_one_side(x, C, H, W, side=W)),
+        (
+            "unpatch",
+            "folded_without_stride",
+            lambda x, C, H, W: nn.Fold((H, W), math.isqrt(x.shape[2] // C))(x.mT),
+        ),
         ("unpatch", "side_of_a_square", square_by_its_side),
         (
             "unpatch",

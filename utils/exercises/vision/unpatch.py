@@ -161,6 +161,16 @@ def as_wide_as_high(patches, C, H, W):
 
 
 @exercise.mistake(
+    "your grid has W/P patches on both sides: a picture needn't be square, and has H/P rows of "
+    "them."
+)
+def as_high_as_wide(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    read = patches.reshape(len(patches), W // P, W // P, C, P, P)
+    return read.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
     "H/√n is the side of a patch in a square picture alone: in all of them, a patch has C·P·P "
     "numbers."
 )
