@@ -181,34 +181,6 @@ torch.testing.assert_close(
 )
 
 # %% [markdown]
-# (solution-attention-distance)=
-# ## Attention distance
-#
-# A head's weights are probabilities, so the sum of weight times distance is an expected distance. The class token has no place in the plane, so it leaves both as a query and as a key. What it received has to be shared out among the rest: otherwise a head that mostly looks at the class token would seem to look near.
-
-
-# %%
-def attention_distance(weights, rows, columns):
-    at = torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).double()  # (n, 2)
-    far = (at[:, None] - at).norm(dim=2)
-    weights = F.normalize(weights[:, :, 1:, 1:], p=1, dim=3)
-    return torch.einsum("bhqk,qk->bhq", weights.double(), far).mean(dim=(0, 2))
-
-
-check("attention_distance", attention_distance)
-
-# %% [markdown]
-# What does the number mean? Compare it with a head that looks at all patches alike. A head far below that number looks at its neighbourhood.
-
-# %%
-alike = torch.full((1, 1, 17, 17), 1 / 17)
-observe(
-    "A head that attends to all 16 patches alike has an attention distance of {far:.2f} patches.",
-    far=attention_distance(alike, 4, 4).item(),
-    holds=abs(attention_distance(alike, 4, 4).item() - 2) < 0.05,
-)
-
-# %% [markdown]
 # (solution-recall-at-k)=
 # ## Recall at k
 #
@@ -287,6 +259,34 @@ torch.manual_seed(0)
 of_rows, of_columns = torch.randn(4, 1, 4096), torch.randn(1, 4, 4096)
 crossed = torch.cat([torch.randn(1, 4096), (of_rows + of_columns).flatten(0, 1)])
 print(position_likeness(crossed, 4, 4)[1, 2].round(decimals=1) + 0.0)
+
+# %% [markdown]
+# (solution-attention-distance)=
+# ## Attention distance
+#
+# A head's weights are probabilities, so the sum of weight times distance is an expected distance. The class token has no place in the plane, so it leaves both as a query and as a key. What it received has to be shared out among the rest: otherwise a head that mostly looks at the class token would seem to look near.
+
+
+# %%
+def attention_distance(weights, rows, columns):
+    at = torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).double()  # (n, 2)
+    far = (at[:, None] - at).norm(dim=2)
+    weights = F.normalize(weights[:, :, 1:, 1:], p=1, dim=3)
+    return torch.einsum("bhqk,qk->bhq", weights.double(), far).mean(dim=(0, 2))
+
+
+check("attention_distance", attention_distance)
+
+# %% [markdown]
+# What does the number mean? Compare it with a head that looks at all patches alike. A head far below that number looks at its neighbourhood.
+
+# %%
+alike = torch.full((1, 1, 17, 17), 1 / 17)
+observe(
+    "A head that attends to all 16 patches alike has an attention distance of {far:.2f} patches.",
+    far=attention_distance(alike, 4, 4).item(),
+    holds=abs(attention_distance(alike, 4, 4).item() - 2) < 0.05,
+)
 
 # %% [markdown]
 # (solution-roll-out)=
