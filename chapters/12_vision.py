@@ -467,7 +467,7 @@ observe(
 )
 
 # %% [markdown]
-# Which patches does it use? Paint one patch after the other black, like the background, and see how far the similarity falls. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-decided)).
+# Which patches does it use? Paint one patch after the other black, like the background, and see how far the similarity falls. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-which-patches)).
 
 
 # %%

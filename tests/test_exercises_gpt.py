@@ -44,7 +44,7 @@ def test_a_head_that_always_looks_at_what_came_next_scores_1():
     assert prefix_matching(weights, ids) == 1
 
 
-# 9.2 to 9.5 in other styles, right and wrong ------------------------------------------------------
+# 9.2 to 9.5 in other styles -----------------------------------------------------------------------
 
 
 def chances_by_search(logits, tau, p):
@@ -96,111 +96,6 @@ def test_an_answer_in_another_style_is_right(id, answer):
 def test_a_correct_writer_that_reads_more_than_it_needs_is_told_so(answer, remark):
     passed, sentence = check.exercises["write"].judge(answer)
     assert passed and sentence.startswith("correct, but ") and remark in sentence
-
-
-def passed_through(ids, table, blocks, norm, factor):
-    x = factor * table[ids]
-    for block in blocks:
-        x = block(x)
-    return norm(x) @ table.T
-
-
-def cut_where_p_is_not_reached(logits, tau, p, least=1):
-    chances, order = (logits / tau).softmax(0).sort(descending=True)
-    chances[max(int((chances.cumsum(0) < p).sum()), least) :] = 0
-    return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
-
-
-def cut_above_p(logits, tau, p):
-    chances, order = (logits / tau).softmax(0).sort(descending=True)
-    chances[chances.cumsum(0) > p] = 0
-    return torch.zeros_like(chances).scatter(0, order, chances / chances.sum())
-
-
-def cut_as_they_stand(logits, tau, p):
-    chances = (logits / tau).softmax(0)
-    chances[chances.cumsum(0) > p] = 0
-    return chances / chances.sum()
-
-
-def cut_by_a_sorted_mask(logits, tau, p):
-    chances = (logits / tau).softmax(0)
-    ranked, _ = chances.sort(descending=True)
-    chances[ranked.cumsum(0) - ranked >= p] = 0
-    return chances / chances.sum()
-
-
-def written(begin, prompt, n, choose, row):
-    read, text = begin(), list(prompt)
-    logits = read(torch.tensor([text]), 0)
-    for _ in range(n):
-        text.append(choose(row(logits)))
-        logits = read(torch.tensor([text[-1:]]), len(text) - 1)
-    return text
-
-
-def read_from_the_beginning(begin, prompt, n, choose):
-    text = [*prompt]
-    while len(text) < len(prompt) + n:
-        read = begin()
-        text += [choose(read(torch.tensor(text)[None], 0).squeeze(0)[-1])]
-    return text
-
-
-def normed_by(q, k, g_q, g_k, size):
-    q, k = (gain * x / size(x.square()) for gain, x in ((g_q, q), (g_k, k)))
-    return q @ k.mT / q.shape[-1] ** 0.5
-
-
-@pytest.mark.parametrize(
-    ("id", "mistake", "answer"),
-    [
-        (
-            "forward",
-            "scaled_by_the_length",
-            lambda *given: passed_through(*given, len(given[0][0]) ** 0.5),
-        ),
-        ("next_chances", "crossing_left_out", cut_where_p_is_not_reached),
-        (
-            "next_chances",
-            "best_dropped",
-            lambda *given: cut_where_p_is_not_reached(*given, least=0),
-        ),
-        ("next_chances", "cut_above_p", cut_above_p),
-        ("next_chances", "unsorted_to_p", cut_as_they_stand),
-        ("next_chances", "mask_left_sorted", cut_by_a_sorted_mask),
-        ("half_and_half", "mean_of_surprises", lambda a, b: torch.stack([a, b]).mean(dim=0)),
-        ("write", "read_anew", read_from_the_beginning),
-        ("write", "batch_kept", lambda *given: written(*given, lambda logits: logits[:, -1])),
-        ("write", "batch_kept", lambda *given: written(*given, lambda logits: logits)),
-        (
-            "write",
-            "chances_chosen",
-            lambda *given: written(*given, lambda logits: logits.softmax(-1)[0, -1]),
-        ),
-        (
-            "qk_norm",
-            "no_eps",
-            lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True).sqrt()),
-        ),
-        (
-            "qk_norm",
-            "no_root",
-            lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True) + given[4]),
-        ),
-        ("gated_width", "down_then_up", lambda d_ff, m: (int(2 * d_ff / 3) + m - 1) // m * m),
-    ],
-)
-def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
-    exercise = check.exercises[id]
-    assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
-
-
-def test_log_chances_are_logits():
-    def of_logs(*given):
-        return written(*given, lambda logits: logits[0, -1].log_softmax(0))
-
-    assert check.exercises["write"].judge(of_logs)[0]
 
 
 @pytest.mark.parametrize("ids", [[[3]], torch.tensor([3])])

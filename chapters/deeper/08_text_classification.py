@@ -27,6 +27,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import nn
 
 from utils import classification, transformer
+from utils.classification.attribution import rolled_out
 from utils.data import libraries, reviews, sentiment
 from utils.data.docstrings import docstring_text
 from utils.data.text import pad
@@ -651,6 +652,7 @@ claim(
 # %%
 show_source(classification.gradient_times_input)
 show_source(classification.attention_rollout)
+show_source(rolled_out)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient × input fails in the Transformer with the mean, and works in the BiLSTM: share of the reviews in which the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
 marked = experiments.load("decided")

@@ -56,7 +56,7 @@ for kind, name in NAMES.items():
     for what in ("patches", "pixels"):
         read[name, what] = mixed.column("test", network=kind, shuffled=what)[0]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses nothing, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses a point at most, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
 bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.items()}, "correct (%)")
 plt.show()
 
@@ -127,7 +127,7 @@ plt.show()
 #
 # *5 minutes.* **Does a head look at neighbours, like a kernel, or everywhere?** Multiply each weight by the distance between the two patches, and add up: that is the head's **attention distance**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.93 patches."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The attention distance is a mean of distances, with the attention weights as weights: one query (framed) and 16 keys. The weights are invented for this picture.", "name": "fig-vis-distance"}, "image": {"alt": "On the left are four by four weights; the framed one, in row 2 and column 2, is the largest, and its neighbours follow. On the right are the distances of all patches from the framed one, from 0 to 2.83. Between them is the word times, and below: sum of all products: 0.95 patches."}}
 near = torch.tensor([[1.0, 2, 1, 0], [3, 18, 6, 1], [4, 12, 6, 1], [2, 2, 1, 1]])
 mechanisms.looked(near / near.sum(), at=(1, 1))
 plt.show()
@@ -218,7 +218,7 @@ table(rows, ["patch", "patches", "products", "of these, scores and averages"])
 # So with single pixels, most of the work would be attention. The Vision Transformer of the paper reads 224 × 224 pixels in 196 patches of 16 × 16. Single pixels would be 50,176 tokens.
 
 # %% [markdown]
-# (deeper-decided)=
+# (deeper-which-patches)=
 # ## Which patches decided? Attention, roll-out, gradient and occlusion
 #
 # *7 minutes.* **Does a picture's attention show what an answer is based on?** In our scenes we know the truth. A picture shows two things, and a sentence names one of them, such as "a red three". So the patches of the three should decide, and not those of the other thing. Four methods give each patch a score:
@@ -362,7 +362,7 @@ observe(
 # %% [markdown]
 # So nobody has to find it by trial: it is learned with the weights.
 #
-# (deeper-probe)=
+# (deeper-linear-probe)=
 # ## Zero-shot against a linear probe
 #
 # *4 minutes.* **How many labels are the sentences worth?** A **linear probe** is a linear classifier that is trained on frozen features (Day 2). Ours reads the pictures' vectors, and names one of thirteen forms. Zero-shot naming has no labels, only thirteen sentences that differ in the form. (The model learned these words, of course, from the sentences of its training.)
@@ -515,7 +515,7 @@ observe(
 # So the vector of a picture says that there is a three, a seven, red and blue, and hardly which belongs to which: a bag of properties, as the sentence's is a bag of words.
 
 # %% [markdown]
-# (deeper-published)=
+# (deeper-published-vision)=
 # ## The real thing: published weights
 #
 # *2 minutes.* **Do our layers compute what published models compute?** `load_vit` reads a Vision Transformer from a folder with `config.json` and its weights, in the layout of `transformers`, timm or torchvision, and `load_clip` reads CLIP. On small models with random weights, the outputs equal those of `transformers` (the tests compare them). To try a published one, put a folder `clip` into the folder that `BOOK_DATA` names.

@@ -1,12 +1,12 @@
 """Day 12: pictures read as sentences are, and pictures and sentences in one space.
 
-Read `patches` first, then `vit`, `contrastive` and `clip`, and for published models `published`,
+Read `patch_embedding` first, then `vit`, `contrastive` and `clip`, and for published models `published`,
 `text`, `published_clip`, `word_ends` and `preprocessing`.
 """
 
 from utils.vision.clip import CLIP, small_clip
 from utils.vision.contrastive import contrastive_loss, cosines, zero_shot
-from utils.vision.patches import PatchEmbedding, patches, unpatch
+from utils.vision.patch_embedding import PatchEmbedding, patches, unpatch
 from utils.vision.preprocessing import Preprocessing, preprocess, read_preprocessing
 from utils.vision.published import load_vit
 from utils.vision.published_clip import load_clip

@@ -28,7 +28,7 @@ from utils.pretraining import Pooler
 from utils.pretraining.published import attention_places
 from utils.tokens.tables import PublishedConfig, read_json
 from utils.transformer import Encoder, Parts, TransformerConfig
-from utils.vision.patches import PatchEmbedding
+from utils.vision.patch_embedding import PatchEmbedding
 from utils.vision.vit import VisionTransformer
 
 EPS = 1e-6  # of timm's and torchvision's norms

@@ -8,7 +8,7 @@ from utils.arguments import check_choice, check_sizes
 from utils.classification import first_pool
 from utils.transformer import EncoderOnly, Parts, TransformerConfig
 from utils.transformer.config import PAPERS
-from utils.vision.patches import PatchEmbedding
+from utils.vision.patch_embedding import PatchEmbedding
 
 
 def patches_pool(x: Tensor, lengths: None = None) -> Tensor:

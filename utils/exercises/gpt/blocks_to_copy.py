@@ -39,3 +39,27 @@ def as_many_as_letters():
 )
 def three_blocks():
     return 3
+
+
+@exercise.mistake(
+    "that is more than it takes: what does a position have to know before a later one can look for "
+    "it, and how many steps are these two?"
+)
+def four_blocks():
+    return 4
+
+
+@exercise.mistake(
+    "one block for each letter that it has to write: it writes one at a time, and all of its "
+    "blocks run again for each."
+)
+def as_many_as_it_writes():
+    return 11
+
+
+@exercise.mistake(
+    "one block for each letter of the alphabet: a head compares letters of any kind, so it needs "
+    "no block for each."
+)
+def alphabet():
+    return 26

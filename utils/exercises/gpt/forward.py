@@ -235,3 +235,76 @@ def norm_of_logits(ids, table, blocks, norm):
 def scaled_before_each(ids, table, blocks, norm):
     factor = math.sqrt(table.shape[1])
     return gpt(ids, table, wrapped(blocks, lambda block, x: block(factor * x)), norm)
+
+
+@exercise.mistake("`blocks` is a list, not a function: go through it, x = block(x) for each block.")
+def list_called(ids, table, blocks, norm):
+    return norm(blocks(embedded(ids, table))) @ table.T
+
+
+@exercise.mistake("inside the loop you call `blocks`, the list: call the one block of this round.")
+def list_called_in_the_loop(ids, table, blocks, norm):
+    return gpt(ids, table, [blocks] * len(blocks), norm)
+
+
+@exercise.mistake(
+    "√D stands in the loop, in front of each block: it is applied once, as the vectors enter."
+)
+def scaled_in_the_loop(ids, table, blocks, norm):
+    factor = math.sqrt(table.shape[1])
+    blocks = wrapped(blocks, lambda block, x: block(factor * x))
+    return norm(through(table[ids], blocks)) @ table.T
+
+
+@exercise.mistake(
+    "√D stands in the loop, behind each block: it is applied once, as the vectors enter."
+)
+def scaled_after_each(ids, table, blocks, norm):
+    factor = math.sqrt(table.shape[1])
+    blocks = wrapped(blocks, lambda block, x: factor * block(x))
+    return norm(through(table[ids], blocks)) @ table.T
+
+
+@exercise.mistake(
+    "the factor √D is applied again behind each block: once, as the vectors enter, is enough."
+)
+def scaled_after_each_too(ids, table, blocks, norm):
+    factor = math.sqrt(table.shape[1])
+    return gpt(ids, table, wrapped(blocks, lambda block, x: factor * block(x)), norm)
+
+
+@exercise.mistake(
+    "√D comes behind the blocks, where the norm undoes it: it belongs in front of the first."
+)
+def scaled_behind_the_blocks(ids, table, blocks, norm):
+    return norm(math.sqrt(table.shape[1]) * through(table[ids], blocks)) @ table.T
+
+
+@exercise.mistake(
+    "√D multiplies what comes out: it belongs at the entrance, and the table scores as it is."
+)
+def scaled_at_the_output_alone(ids, table, blocks, norm):
+    return math.sqrt(table.shape[1]) * norm(through(table[ids], blocks)) @ table.T
+
+
+@exercise.mistake(
+    "you look up positions, `arange(T)`: the vectors that enter are the tokens', table[ids]."
+)
+def positions_looked_up(ids, table, blocks, norm):
+    return gpt(torch.arange(ids.shape[1]), table, blocks, norm)
+
+
+@exercise.mistake(
+    "each text gets the vectors of 0, 1, 2, …, its positions: look up its tokens, table[ids]."
+)
+def positions_of_each_text(ids, table, blocks, norm):
+    return gpt(torch.arange(ids.shape[1]).expand_as(ids), table, blocks, norm)
+
+
+@exercise.mistake(
+    "the table has rows for tokens, none for positions: leave these to the blocks, which bring "
+    "their own."
+)
+def positions_added(ids, table, blocks, norm):
+    x = embedded(ids, table) + table[torch.arange(ids.shape[1])]
+    return norm(through(x, blocks)) @ table.T

@@ -159,3 +159,42 @@ def softmax_of_surprises(ours, theirs):
 @exercise.mistake("the logarithm is doubled: halve the sum of the probabilities, inside it.")
 def doubled(ours, theirs):
     return -2 * (torch.exp(-ours) + torch.exp(-theirs)).log()
+
+
+@exercise.mistake("only the first probability is halved: a mean halves the whole sum.")
+def first_halved(ours, theirs):
+    return -(torch.exp(-ours) / 2 + torch.exp(-theirs)).log()
+
+
+@exercise.mistake(
+    "`mean` without `dim` averages over the tokens, too: with `dim=0`, it averages the two models."
+)
+def mean_over_everything(ours, theirs):
+    return -torch.stack([torch.exp(-ours), torch.exp(-theirs)]).mean().log()
+
+
+@exercise.mistake(
+    "that is one number for each model, its mean over the tokens: average the models, token by "
+    "token."
+)
+def mean_of_each_model(ours, theirs):
+    return -torch.stack([torch.exp(-ours), torch.exp(-theirs)]).mean(dim=1).log()
+
+
+@exercise.mistake(
+    "1 - p is the probability of all other tokens: a surprise is minus the logarithm of p."
+)
+def one_minus(ours, theirs):
+    return 1 - (torch.exp(-ours) + torch.exp(-theirs)) / 2
+
+
+@exercise.mistake(
+    "that is the surprise of 1 - p, the probability of all other tokens: take the logarithm of p."
+)
+def surprise_of_the_others(ours, theirs):
+    return -(1 - (torch.exp(-ours) + torch.exp(-theirs)) / 2).log()
+
+
+@exercise.mistake("you halve twice: the mean of two numbers is half of their sum.")
+def halved_twice(ours, theirs):
+    return half_and_half(ours, theirs) + math.log(2)

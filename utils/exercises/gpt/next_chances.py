@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
+from utils.exercises.gpt.cutting import back, cut_p, likeliest_first, settled, whole
 
 
 def next_chances(logits: Tensor, tau: float, p: float) -> Tensor:
@@ -18,7 +19,7 @@ def next_chances(logits: Tensor, tau: float, p: float) -> Tensor:
     return likely
 
 
-exercise = Exercise(next_chances, gradient=False, runs=True)
+exercise = Exercise(next_chances, gradient=False, runs=True, through=settled)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -39,7 +40,7 @@ def top_p_alone():
 
 @exercise.stage("a best token that is likelier than p")
 def one_is_enough():
-    return [(4 * random(7), 1.0, 0.1), (6 * random(5), 1.0, 0.1)]
+    return [(4 * random(7), 1.0, 0.25), (6 * random(5), 1.0, 0.25)]
 
 
 @exercise.stage("both")
@@ -60,18 +61,6 @@ def certain():
 
 
 # What goes wrong ----------------------------------------------------------------------------------
-
-
-def cut_p(likely: Tensor, p: float) -> Tensor:
-    """Keep the likeliest until they reach p, without making their sum 1."""
-    ranked, order = likely.sort(descending=True)
-    kept = ranked.cumsum(0) - ranked < p
-    kept[0] = True
-    return torch.zeros_like(likely).index_put((order,), ranked * kept)
-
-
-def whole(likely: Tensor) -> Tensor:
-    return likely / likely.sum()
 
 
 @exercise.mistake(
@@ -122,18 +111,18 @@ def softmax_twice(logits, tau, p):
     "the token that brings the sum to p is left out: without it, the sum doesn't reach p."
 )
 def crossing_left_out(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort(descending=True)
-    kept = ranked.cumsum(0) < p
+    chances, order = likeliest_first(logits, tau)
+    kept = chances.cumsum(0) < p
     kept[0] = True
-    return whole(torch.zeros_like(ranked).index_put((order,), ranked * kept))
+    return back(whole(chances * kept), order)
 
 
 @exercise.mistake(
     "the best token is dropped if it alone is likelier than p: then no token is left to draw."
 )
 def best_dropped(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort(descending=True)
-    return whole(torch.zeros_like(ranked).index_put((order,), ranked * (ranked.cumsum(0) < p)))
+    chances, order = likeliest_first(logits, tau)
+    return back(whole(chances * (chances.cumsum(0) < p)), order)
 
 
 @exercise.mistake(
@@ -141,19 +130,17 @@ def best_dropped(logits, tau, p):
     "one always does."
 )
 def cut_above_p(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort(descending=True)
-    kept = ranked * ~(ranked.cumsum(0) > p)
-    return whole(torch.zeros_like(ranked).index_put((order,), kept))
+    chances, order = likeliest_first(logits, tau)
+    return back(whole(chances * ~(chances.cumsum(0) > p)), order)
 
 
 @exercise.mistake(
     "one token too many: stop at the first at which the sum over all that are likelier reaches p."
 )
 def one_more(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort(descending=True)
-    n = int((ranked.cumsum(0) < p).sum()) + 2
-    ranked[n:] = 0
-    return whole(torch.zeros_like(ranked).index_put((order,), ranked))
+    chances, order = likeliest_first(logits, tau)
+    chances[int((chances.cumsum(0) < p).sum()) + 2 :] = 0
+    return back(whole(chances), order)
 
 
 @exercise.mistake("the sum runs over the tokens in their own order: sort them, likeliest first.")
@@ -167,15 +154,14 @@ def unsorted_to_p(logits, tau, p):
 )
 def mask_left_sorted(logits, tau, p):
     likely = (logits / tau).softmax(0)
-    ranked = likely.sort(descending=True).values
-    return whole(likely * (ranked.cumsum(0) - ranked < p))
+    chances, _ = likeliest_first(logits, tau)
+    return whole(likely * (chances.cumsum(0) - chances < p))
 
 
 @exercise.mistake("top-p counts from the least likely token: begin with the likeliest.")
 def least_likely_to_p(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort()
-    ranked = ranked * (ranked.cumsum(0) - ranked < p)
-    return whole(torch.zeros_like(ranked).index_put((order,), ranked))
+    chances, order = (logits / tau).softmax(0).sort()
+    return back(whole(chances * (chances.cumsum(0) - chances < p)), order)
 
 
 @exercise.mistake("the probabilities come back sorted by size: token 0 is no longer in position 0.")
@@ -210,8 +196,8 @@ def bound_for_each(logits, tau, p):
     "position that it came from."
 )
 def sorted_again(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort(descending=True)
-    return whole(ranked * (ranked.cumsum(0) - ranked < p))[order]
+    chances, order = likeliest_first(logits, tau)
+    return whole(chances * (chances.cumsum(0) - chances < p))[order]
 
 
 @exercise.mistake("you add up in the vocabulary's order: begin with the likeliest token.")
@@ -272,8 +258,7 @@ def each_at_least_p(logits, tau, p):
 @exercise.mistake("p is not a share of the tokens: it is what their probabilities add up to.")
 def share_of_tokens(logits, tau, p):
     likely = (logits / tau).softmax(0)
-    best = likely.topk(max(1, int(p * len(likely)))).indices
-    return whole(torch.zeros_like(likely).index_put((best,), likely[best]))
+    return whole(likely * (likely >= likely.topk(int(p * len(likely))).values[-1]))
 
 
 @exercise.mistake(
@@ -285,20 +270,18 @@ def temperature_of_what_is_left(logits, tau, p):
 
 @exercise.mistake("you add up logits: add up probabilities, which come from the softmax.")
 def logits_added_up(logits, tau, p):
-    ranked, order = (logits / tau).sort(descending=True)
-    kept = ranked.cumsum(0) - ranked < p
+    added, order = (logits / tau).sort(descending=True)
+    kept = added.cumsum(0) - added < p
     kept[0] = True
-    likely = ranked.masked_fill(~kept, -torch.inf).softmax(0)
-    return torch.zeros_like(likely).index_put((order,), likely)
+    return back(added.masked_fill(~kept, -torch.inf).softmax(0), order)
 
 
 @exercise.mistake(
     "you cut off the least likely tokens until they add up to p: p is what should stay."
 )
 def rare_ones_to_p(logits, tau, p):
-    ranked, order = (logits / tau).softmax(0).sort()
-    ranked = ranked * ~(ranked.cumsum(0) < p)
-    return whole(torch.zeros_like(ranked).index_put((order,), ranked))
+    chances, order = (logits / tau).softmax(0).sort()
+    return back(whole(chances * ~(chances.cumsum(0) < p)), order)
 
 
 @exercise.mistake(
@@ -306,3 +289,40 @@ def rare_ones_to_p(logits, tau, p):
 )
 def softmax_for_the_sum(logits, tau, p):
     return cut_p((logits / tau).softmax(0), p).softmax(0)
+
+
+@exercise.mistake(
+    "the tokens that are cut off keep their probabilities: start from `torch.zeros_like(likely)`, "
+    "and write those that stay into it."
+)
+def never_zeroed(logits, tau, p):
+    chances = next_chances(logits, tau, p)
+    return torch.where(chances > 0, chances, (logits / tau).softmax(0))
+
+
+@exercise.mistake("all are divided by the sum of those that stay: set the others to 0 first.")
+def divided_and_never_zeroed(logits, tau, p):
+    likely = (logits / tau).softmax(0)
+    return likely / cut_p(likely, p).sum()
+
+
+@exercise.mistake("you return those that stay, sorted: each has its position among V numbers.")
+def shorter(logits, tau, p):
+    chances, _ = likeliest_first(logits, tau)
+    return whole(chances[chances.cumsum(0) - chances < p])
+
+
+@exercise.mistake("you return only those that stay: the others are needed, too, with 0.")
+def shorter_in_order(logits, tau, p):
+    chances = next_chances(logits, tau, p)
+    return chances[chances > 0]
+
+
+@exercise.mistake("you draw a token already: return the probabilities of all of them.")
+def drawn(logits, tau, p):
+    return torch.multinomial(next_chances(logits, tau, p), 1)
+
+
+@exercise.mistake("that is the likeliest token: return the probabilities of all of them.")
+def likeliest(logits, tau, p):
+    return logits.argmax()

@@ -50,7 +50,7 @@ def one_text():
 
 @exercise.stage("several texts of one length")
 def one_length():
-    return [texts(7, 4, 4, 4)]
+    return [texts(7, 4, 4, 4), *(texts(5, T, T) for T in (3, 5, 6, 8))]
 
 
 @exercise.stage("texts of several lengths, padded with 0")
@@ -279,3 +279,52 @@ def padded_logits_at_zero(logits, ids):
 def padded_texts_left_out(logits, ids):
     n, real = asked(logits, ids)
     return n[real.all(1)].mean()
+
+
+@exercise.mistake(
+    "`logits[:-1]` and `ids[1:]` leave out a text of the batch: tokens are along the second axis, "
+    "`[:, :-1]`."
+)
+def shifted_along_the_batch(logits, ids):
+    return F.cross_entropy(logits[:-1].flatten(0, 1), ids[1:].flatten(), ignore_index=PAD)
+
+
+@exercise.mistake(
+    "`logits[:-1]` leaves out the last text, where it should leave out each text's last position, "
+    "`logits[:, :-1]`."
+)
+def logits_without_a_text(logits, ids):
+    return F.cross_entropy(logits[:-1].flatten(0, 1), ids[:, 1:].flatten(), ignore_index=PAD)
+
+
+@exercise.mistake(
+    "only the last position is asked, and for the token that it has just read: shift, and ask all."
+)
+def last_position_about_itself(logits, ids):
+    return F.cross_entropy(logits[:, -1], ids[:, -1], ignore_index=PAD)
+
+
+@exercise.mistake(
+    "an index of all targets takes each of them at every position: `gather` takes one at each."
+)
+def every_target_at_every_position(logits, ids):
+    targets = ids[:, 1:]
+    return -logits[:, :-1].log_softmax(-1)[..., targets][..., targets != PAD].mean()
+
+
+@exercise.mistake(
+    "your index takes the targets of all texts in each text: put `torch.arange(B)[:, None]` in "
+    "front, or use `gather`."
+)
+def targets_of_all_texts(logits, ids):
+    log_p, targets = logits[:, :-1].log_softmax(-1), ids[:, 1:]
+    return -log_p[:, torch.arange(targets.shape[1]), targets][:, targets != PAD].mean()
+
+
+@exercise.mistake(
+    "`torch.arange(B)` lies along the positions: `torch.arange(B)[:, None]` gives each text a row."
+)
+def texts_along_the_positions(logits, ids):
+    log_p, targets = logits[:, :-1].log_softmax(-1), ids[:, 1:]
+    picked = log_p[torch.arange(len(ids)), torch.arange(targets.shape[1]), targets]
+    return -picked[targets != PAD].mean()

@@ -161,3 +161,42 @@ def first_picture_alone(tokens, class_token, positions):
     sequence = in_front(tokens, 0 * class_token)
     sequence[0, 0] = class_token
     return sequence + positions
+
+
+@exercise.mistake(
+    "the first picture gets one token more than the others: put the class token in front of each."
+)
+def first_picture_longer(tokens, class_token, positions):
+    first = torch.cat([class_token[None], tokens[0]])
+    return torch.stack([first, *tokens[1:]]) + positions
+
+
+@exercise.mistake(
+    "the class token is there once, for a batch of one picture: expand it to (B, 1, D), as each "
+    "picture needs it."
+)
+def once_for_the_batch(tokens, class_token, positions):
+    return torch.cat([class_token[None, None], tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "you join along the batch, as if the class token were a picture: join along the tokens, with "
+    "`dim=1`."
+)
+def as_a_picture(tokens, class_token, positions):
+    return torch.cat([class_token[None, None], tokens]) + positions
+
+
+@exercise.mistake(
+    "the class token is in front, and you also add it to every token: in front is enough."
+)
+def in_front_and_added(tokens, class_token, positions):
+    return in_front(tokens, class_token) + class_token + positions
+
+
+@exercise.mistake(
+    "you add the class token to the patches, so the table has a row too many: it is a token of its "
+    "own, in front of them."
+)
+def added_with_all_rows(tokens, class_token, positions):
+    return tokens + class_token + positions

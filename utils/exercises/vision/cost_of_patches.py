@@ -64,8 +64,11 @@ def fewer():
     return 1 / cost_of_patches()
 
 
-@exercise.mistake("each pair is used twice: for its score, and in the average of the values.")
-def one_product():
+@exercise.mistake(
+    "that is half of what the pairs cost: every patch attends to all n of them, which makes n² "
+    "pairs, and each costs 2 · 768 products."
+)
+def half_of_the_pairs():
     return cost(P / 2, pair=1) / cost(P, pair=1)
 
 
@@ -97,3 +100,19 @@ def in_percent():
 )
 def each_head_as_wide():
     return cost(P / 2, pair=24) / cost(P, pair=24)
+
+
+@exercise.mistake(
+    "for that, the pairs would be about a twelfth of the cost at first: compare n² · 2 · 768 with "
+    "n · 12 · 768² for n = 196."
+)
+def pairs_a_twelfth():
+    return 5
+
+
+@exercise.mistake(
+    "for that, the pairs would be about a sixth of the cost at first: compare n² · 2 · 768 with "
+    "n · 12 · 768² for n = 196."
+)
+def pairs_a_sixth():
+    return 6

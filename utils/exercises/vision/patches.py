@@ -189,3 +189,20 @@ def strips(images, P):
 )
 def joined_for_stacked(images, P):
     return patches(images, P).transpose(0, 1).flatten(0, 1)
+
+
+@exercise.mistake(
+    "your patches begin at pixel 0, 1, 2, …: each begins P pixels after the one before."
+)
+def start_not_multiplied(images, P):
+    rows, columns = (range(side // P) for side in images.shape[2:])
+    parts = [images[:, :, i : i + P, j : j + P].flatten(1) for i in rows for j in columns]
+    return torch.stack(parts, dim=1)
+
+
+@exercise.mistake(
+    "the axes are in the right order, and still apart: flatten the two of the grid into one, and "
+    "the last three, C, P, P, into another."
+)
+def not_flattened(images, P):
+    return cut(images, P).permute(0, 2, 4, 1, 3, 5)

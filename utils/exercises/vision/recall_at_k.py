@@ -156,3 +156,60 @@ def sorted_once(similarity, own, k):
 @exercise.mistake("you divide by the number of sentences: it is a share of the pictures.")
 def share_of_sentences(similarity, own, k):
     return recall_at_k(similarity, own, k) * len(own) / similarity.shape[1]
+
+
+@exercise.mistake(
+    "`rank[:, own]` takes the sentences of all pictures in each row: `rank[torch.arange(B), own]` "
+    "takes one a row."
+)
+def ranks_of_all(similarity, own, k):
+    rank = similarity.argsort(dim=1, descending=True).argsort(dim=1)
+    return share(rank[:, own] < k)
+
+
+@exercise.mistake(
+    "`topk` goes down the columns, to the pictures nearest to each sentence: with `dim=1` it finds "
+    "the sentences nearest to each picture."
+)
+def topk_down_the_columns(similarity, own, k):
+    return share((similarity.topk(k, dim=0).indices == own[:, None]).any(dim=1))
+
+
+@exercise.mistake(
+    "your `topk` finds pictures, with `dim=0`, and you compare them with numbers of sentences: it "
+    "needs `dim=1`, and `own[:, None]`."
+)
+def pictures_for_sentences(similarity, own, k):
+    return share((similarity.topk(k, dim=0).indices == own).any(dim=0))
+
+
+@exercise.mistake(
+    "you look for a picture's own sentence among the nearest of all pictures: `nearest == own[:, "
+    "None]` looks in its row alone."
+)
+def among_all_nearest(similarity, own, k):
+    return share(torch.isin(own, similarity.topk(k).indices))
+
+
+@exercise.mistake(
+    "a picture succeeds if any picture's sentence is near it: compare its row with its own one "
+    "alone, `own[:, None]`."
+)
+def anyones(similarity, own, k):
+    return share(torch.isin(similarity.topk(k).indices, own).any(dim=1))
+
+
+@exercise.mistake(
+    "`own` lies along the columns when you compare: `own[:, None]` gives each row its own sentence."
+)
+def own_as_a_row(similarity, own, k):
+    return share((similarity.topk(k).indices == own).any(dim=1))
+
+
+@exercise.mistake(
+    "that is 1 whatever the similarities: the nearest sentence is at least as similar as the own "
+    "one, so compare with the least of the k, and `any` goes along `dim=1`."
+)
+def always_1(similarity, own, k):
+    its = similarity.gather(1, own[:, None])
+    return share((similarity.topk(k).values >= its).any(dim=1))

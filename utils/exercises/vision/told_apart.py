@@ -67,8 +67,8 @@ def shares(*found: Tensor) -> Shares:
 
 
 @exercise.mistake(
-    "a tie counts as told apart: a bag of words can't tell the two sentences apart, and would get "
-    "every pair."
+    "a tie counts in yours: a model that gives both sentences the same similarity would get every "
+    "pair."
 )
 def ties_count(similarity):
     a, b, c, d = similarity.flatten(1).unbind(1)
@@ -77,8 +77,7 @@ def ties_count(similarity):
 
 
 @exercise.mistake(
-    "the first two are exchanged: to tell *sentences* apart, a picture stays, and compares two of "
-    "them."
+    "the first two are exchanged: in (1), each picture compares two sentences, in its row."
 )
 def exchanged(similarity):
     sentences, pictures, both = told_apart(similarity)
@@ -87,7 +86,7 @@ def exchanged(similarity):
 
 @exercise.mistake(
     "you count each picture, and each sentence, by itself: a model that always prefers the same "
-    "one gets half of them, so both of a pair have to be right."
+    "one gets half of them, so in a pair both have to be right."
 )
 def one_by_one(similarity):
     by_picture, by_sentence = torch.stack(compared(similarity)).chunk(2)
@@ -95,7 +94,7 @@ def one_by_one(similarity):
 
 
 @exercise.mistake(
-    "`argmax` takes the first of two that are equal: a tie counts as told apart for one of them."
+    "`argmax` takes the first of two that are equal, so a tie counts if that is the own one."
 )
 def first_of_equals(similarity):
     own = torch.arange(2)
@@ -109,13 +108,15 @@ def first_alone(similarity):
     return shares(w, y, w & y)
 
 
-@exercise.mistake("one of the two is enough in yours: both of a pair have to be right.")
+@exercise.mistake(
+    "in (1) and (2), one of the two is enough in yours: in a pair both have to be right."
+)
 def either(similarity):
     w, x, y, z = compared(similarity)
     return shares(w | x, y | z, (w | x) & (y | z))
 
 
-@exercise.mistake("the third is the mean of the first two: it asks for both in the same pair.")
+@exercise.mistake("the third is the mean of the first two: count pairs in which (1) and (2) hold.")
 def mean_of_both(similarity):
     sentences, pictures, _ = told_apart(similarity)
     return sentences, pictures, (sentences + pictures) / 2
@@ -123,21 +124,21 @@ def mean_of_both(similarity):
 
 @exercise.mistake(
     "the third is the product of the first two, as if neither depended on the other: count pairs "
-    "that manage both."
+    "in which both hold."
 )
 def product_of_both(similarity):
     sentences, pictures, _ = told_apart(similarity)
     return sentences, pictures, sentences * pictures
 
 
-@exercise.mistake("the third counts pairs that manage one of the two: it asks for both.")
+@exercise.mistake("the third counts pairs in which (1) or (2) holds: it asks for both.")
 def one_of_both(similarity):
     w, x, y, z = compared(similarity)
     return shares(w & x, y & z, (w & x) | (y & z))
 
 
 @exercise.mistake(
-    "you compare the sums of both: then one clear case makes up for one that is wrong."
+    "you compare sums over a pair: then one clear case makes up for one that is wrong."
 )
 def sums(similarity):
     a, b, c, d = similarity.flatten(1).unbind(1)
@@ -158,3 +159,20 @@ def numbers(similarity):
 @exercise.mistake("these are in percent: a share lies between 0 and 1.")
 def percent(similarity):
     return tuple(100 * share for share in told_apart(similarity))
+
+
+@exercise.mistake(
+    "the third compares sums over a pair: it counts pairs in which all four comparisons of (1) and "
+    "(2) are right."
+)
+def third_by_sums(similarity):
+    return *told_apart(similarity)[:2], sums(similarity)[2]
+
+
+@exercise.mistake(
+    "the third is the smaller of the first two: where (1) holds in one pair and (2) in another, "
+    "neither pair counts."
+)
+def smaller_of_both(similarity):
+    sentences, pictures, _ = told_apart(similarity)
+    return sentences, pictures, min(sentences, pictures)

@@ -3,6 +3,7 @@
 import math
 
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
 
@@ -29,7 +30,7 @@ def cut(B: int, C: int, rows: int, columns: int, P: int) -> tuple:
 
 @exercise.stage("one row of grey patches")
 def one_row():
-    return [cut(1, 1, 1, 3, 2)]
+    return [cut(1, 1, 1, 4, 2)]
 
 
 @exercise.stage("a grey picture of six patches")
@@ -39,7 +40,7 @@ def grey():
 
 @exercise.stage("pictures in colour")
 def colour():
-    return [cut(2, 3, 2, 4, 2), cut(4, 2, 3, 2, 3), cut(3, 4, 2, 5, 1)]
+    return [cut(2, 3, 4, 5, 2), cut(4, 2, 3, 2, 3), cut(3, 4, 2, 5, 1)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -137,3 +138,58 @@ def taken_for_a_picture(patches, C, H, W):
     P = math.isqrt(patches.shape[2] // C)
     read = patches.reshape(len(patches), C, H // P, P, W // P, P)
     return read.permute(0, 2, 4, 1, 3, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
+    "your grid has √n patches on each side: a picture needn't be square, and has H/P rows and W/P "
+    "columns of them."
+)
+def square_grid(patches, C, H, W):
+    n, P = math.isqrt(patches.shape[1]), math.isqrt(patches.shape[2] // C)
+    read = patches.reshape(len(patches), n, n, C, P, P)
+    return read.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
+    "your grid has H/P patches on both sides: a picture needn't be square, and has W/P columns of "
+    "them."
+)
+def as_wide_as_high(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    read = patches.reshape(len(patches), H // P, H // P, C, P, P)
+    return read.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
+    "your grid has W/P patches on both sides: a picture needn't be square, and has H/P rows of "
+    "them."
+)
+def as_high_as_wide(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    read = patches.reshape(len(patches), W // P, W // P, C, P, P)
+    return read.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
+    "H/√n is the side of a patch in a square picture alone: in all of them, a patch has C·P·P "
+    "numbers."
+)
+def side_of_a_square(patches, C, H, W):
+    n = math.isqrt(patches.shape[1])
+    read = patches.reshape(len(patches), n, n, C, H // n, H // n)
+    return read.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
+    "`fold` reads each patch as a column, (B, C·P·P, n): turn the rows into columns with `.mT`."
+)
+def folded_as_rows(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    return F.fold(patches, (H, W), P, stride=P)
+
+
+@exercise.mistake(
+    "`fold` lets patches overlap unless you tell it how far the next one is: give it `stride=P`."
+)
+def folded_without_stride(patches, C, H, W):
+    return F.fold(patches.mT, (H, W), math.isqrt(patches.shape[2] // C))
