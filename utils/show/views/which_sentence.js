@@ -1,6 +1,6 @@
 function draw({ model, world, start, sentence, hidden }) {
   const N = 16, WAIT = 250; // sentences, and milliseconds after a key
-  const { words, understand, say, holds, exchanged, among, seen } = sayings(world);
+  const { understand, say, holds, exchanged, among, seen } = sayings(world);
   let network = null, scale = 1, longest = 0, known = new Set(), timer, busy = false, late = false;
   let own = null, language = "en", way = 0, sixteen = [], chosen = 0, cosines = null, falls = [];
 
