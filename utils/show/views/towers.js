@@ -48,8 +48,8 @@ function towers({ decode, part, product, row, plus, layerNorm, cache, block }, m
 
   const fits = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
 
-  // Cosines of a picture and sentences (lists of words); then, patch by patch, by how much that of one
-  // sentence falls where it is hidden.
+  // Cosines of a picture and sentences (lists of words); then, if one sentence is chosen, patch by patch, by
+  // how much its cosine falls where the patch is hidden.
   return function* ({ picture, sentences, chosen, hidden: value }) {
     const all = sentences.map((sentence) => {
       const name = sentence.join(" ");
@@ -59,6 +59,7 @@ function towers({ decode, part, product, row, plus, layerNorm, cache, block }, m
     const tokens = patches(picture).map(token), whole = seen(tokens);
     const cosines = all.map((one) => fits(one, whole));
     yield { cosines };
+    if (chosen === undefined) return;
     const hidden = token(new Float32Array(3 * P * P).fill(value));
     for (const at of tokens.keys()) {
       yield { fall: cosines[chosen] - fits(all[chosen], seen(tokens.with(at, hidden))) };
