@@ -169,8 +169,6 @@ function draw({ model, world, start, sentence, hidden }) {
     covers.toggleAttribute("data-done", falls.length === canvas.patches ** 2);
   }
 
-  const score = (number, digits = 2) => number.toFixed(digits).replace("-", "−");
-
   function tell() {
     if (!cosines) return;
     const chances = shares(), best = sixteen[ranked(chances)[0]], right = sixteen.find(isTrue);
