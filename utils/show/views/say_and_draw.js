@@ -1,9 +1,9 @@
 function draw({ models, sentences, temperature, tries }) {
   const PACE = 15, WAIT = 200; // milliseconds: between codes, and after a change of the temperature
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches; // then nothing is seen before it is done
-  const all = [...Array(tries).keys()];
+  const all = [...Array(tries).keys()], done = () => cosines.length === tries;
   let painting = null, judge = null, known = new Set(), longest = 0, places = 0, side = 0, timer;
-  let random = [], begun = 0, busy = false, order = all, chosen = 0, codes = [], chances = [], pictures = [], cosines = [];
+  let random = [], begun = 0, order = all, chosen = 0, codes = [], chances = [], pictures = [], cosines = [];
 
   const field = make("input", { type: "text", maxlength: 200, autocomplete: "off", spellcheck: "false", value: sentences[0] });
   const button = make("button", { type: "submit", disabled: "", onclick: () => begin(random) }, "Draw");
@@ -22,7 +22,7 @@ function draw({ models, sentences, temperature, tries }) {
   const cells = make("div", { class: "view-codes", role: "img" });
   const tried = all.map((at) => {
     const canvas = make("canvas", { "aria-hidden": "true" }), fit = make("span");
-    const choose = make("button", { type: "button", onclick: () => { if (!busy) show(at); } }, canvas, fit);
+    const choose = make("button", { type: "button", onclick: () => { if (done()) show(at); } }, canvas, fit);
     return { canvas, fit, choose };
   });
   const told = make("p"), size = make("p", { class: "view-label" });
@@ -41,18 +41,12 @@ function draw({ models, sentences, temperature, tries }) {
       : sentence.length ? "" : "Say what there is, as in “a red three”.";
     field.setAttribute("aria-invalid", wrong !== "");
     told.textContent = wrong || "It is drawing.";
-    wait(!wrong);
+    answer.setAttribute("aria-busy", wrong === "");
     show(0);
     if (wrong) return;
     begun = performance.now();
     random = numbers.length ? numbers : all.map(() => Array.from({ length: places }, Math.random));
     painting.run({ sentence, random, temperature }, still ? 0 : PACE, take, () => compare(text, sentence));
-  }
-
-  function wait(on) {
-    busy = on;
-    answer.setAttribute("aria-busy", busy);
-    for (const { choose } of tried) choose.setAttribute("aria-disabled", busy || !codes.length);
   }
 
   function take(piece) {
@@ -65,21 +59,22 @@ function draw({ models, sentences, temperature, tries }) {
   // CLIP reads one picture after the other; the most similar comes first.
   function compare(text, sentence) {
     judge.run({ picture: pictures[cosines.length], sentences: [sentence] }, 0, ({ cosines: [one] }) => cosines.push(one), () => {
-      if (cosines.length < tries) compare(text, sentence);
-      else judged(text);
+      if (done()) judged(text);
+      else compare(text, sentence);
     });
   }
 
   function judged(text) {
     order = ranked(cosines);
-    wait(false);
     show(0);
     const n = new Set(all.map((k) => `${codes.map((of) => of[k])}`)).size, seconds = (performance.now() - begun) / 1000;
     const [most, least] = [order[0], order.at(-1)].map((k) => score(cosines[k]));
-    const greedy = temperature ? "." : ", since at temperature 0 each code is the most probable one.";
-    told.textContent = (n > 1 ? `For CLIP, the first picture fits ${quote(text)} best: their similarity is ${most}, and the last one's is ${least}. ` : "") +
-      (n === 1 ? `All ${tries} pictures are the same${greedy} Their similarity is ${most}.` : n < tries ? `${n} of the ${tries} are different.` : `All ${tries} are different.`) +
-      ` They took ${seconds.toFixed(1)} s.`;
+    const greedy = temperature ? "" : ", because at temperature 0 each code is the most probable one";
+    const same = `All ${tries} pictures are the same${greedy}. Their similarity with ${quote(text)} is ${most}. `;
+    const best = `CLIP finds that the first picture fits ${quote(text)} best: their similarity is ${most}, and that of the last picture is ${least}. `;
+    const different = n < tries ? `Among the ${tries} pictures, ${n} are different. ` : `All ${tries} pictures are different. `;
+    told.textContent = `${n === 1 ? same : best + different}Drawing took ${seconds.toFixed(1)} s.`;
+    answer.setAttribute("aria-busy", false);
   }
 
   // What is seen: all pictures, best first, and one of them in large with its codes ----------------
@@ -98,21 +93,22 @@ function draw({ models, sentences, temperature, tries }) {
 
   function show(at) {
     chosen = at;
-    const k = order[chosen], n = codes.length, done = cosines.length === tries;
-    const own = codes.map((of) => of[k]), similar = all.map((i) => (done ? score(cosines[order[i]]) : ""));
+    const k = order[chosen], n = codes.length, ended = done();
+    const own = codes.map((of) => of[k]), similar = all.map((i) => (ended ? score(cosines[order[i]]) : ""));
     tried.forEach(({ canvas, fit, choose }, i) => {
-      if (i === 0 || done || n % side === 0) paintCodes(canvas, order[i]);
+      if (i === 0 || ended || n % side === 0) paintCodes(canvas, order[i]);
       fit.textContent = similar[i];
-      choose.setAttribute("aria-pressed", done && i === chosen);
-      choose.setAttribute("aria-label", done ? `Picture ${i + 1}, similarity ${similar[i]}` : `Picture ${i + 1}`);
+      choose.setAttribute("aria-pressed", ended && i === chosen);
+      choose.setAttribute("aria-disabled", !ended);
+      choose.setAttribute("aria-label", ended ? `Picture ${i + 1}, similarity ${similar[i]}` : `Picture ${i + 1}`);
     });
     paintCodes(large, k);
-    named.textContent = done ? `Picture ${chosen + 1} of ${tries}: similarity ${similar[chosen]}`
-      : n ? `Picture 1 of ${tries}: ${n} of ${places} codes` : "The picture";
-    large.setAttribute("aria-label", done ? `Picture ${chosen + 1} of ${tries}` : "The picture that is being drawn");
+    named.textContent = ended ? `Picture ${chosen + 1} of ${tries}: similarity ${similar[chosen]}`
+      : n ? `Drawing: ${n} of ${places} codes` : "The picture";
+    large.setAttribute("aria-label", ended ? `Picture ${chosen + 1} of ${tries}` : "The picture that is being drawn");
     cells.setAttribute("aria-label", own.length ? `Codes, row by row: ${own.join(", ")}` : "No codes yet");
     cells.replaceChildren(...Array.from({ length: places }, (_, i) => {
-      const cell = make("span", { "data-new": `${!done && i === n - 1}` }, i < n ? `${own[i]}` : "");
+      const cell = make("span", { "data-new": `${!ended && i === n - 1}` }, i < n ? `${own[i]}` : "");
       cell.style.setProperty("--share", wholePercent(i < n ? chances[i][k] : 0));
       return cell;
     }));
@@ -129,7 +125,6 @@ function draw({ models, sentences, temperature, tries }) {
     size.textContent = `${weighed({ weights: [writer, decoder, clip].flatMap(({ weights }) => weights) })}.`;
     for (const one of [button, again, ...ready]) one.disabled = false;
     told.textContent = "Press “Draw”, or take one of the sentences.";
-    wait(false);
     show(0);
   }
 
@@ -139,8 +134,8 @@ function draw({ models, sentences, temperature, tries }) {
     heat, make("div", { class: "view-moves-back" }, button, again),
     make("div", { class: "view-drawn" },
       make("div", {}, named, large),
-      make("div", {}, make("p", { class: "view-label" }, "Its codes: the likelier, the stronger"), cells)),
-    make("p", { class: "view-label" }, `${tries} pictures, and what CLIP says of them: the best comes first. Choose one to see it large.`),
+      make("div", {}, make("p", { class: "view-label" }, "Its codes, shaded by their probability"), cells)),
+    make("p", { class: "view-label" }, `${tries} pictures, sorted by their similarity with the sentence. Choose one to see it large.`),
     make("div", { class: "view-tries", role: "group", "aria-label": "All pictures" }, ...tried.map(({ choose }) => choose)),
     answer, size];
 }
