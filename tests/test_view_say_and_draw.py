@@ -1,6 +1,6 @@
 """Day 13's view: a sentence is drawn in the page by the book's writer, decoder and CLIP."""
 
-from copy import deepcopy
+import shutil
 from functools import partial
 from random import Random
 
@@ -21,20 +21,20 @@ from utils.tasks.drawing import painter, symbols_of, writer
 from utils.tasks.drawing_page import (
     CODES,
     WRITER,
+    drawing_part,
     for_page,
     restored_decoder,
     restored_writer,
 )
-from utils.tasks.patches import encoder_config
 from utils.tasks.rounded import in_int8
-from utils.tasks.scenes import WIDTH, P, clip, encoders
+from utils.tasks.scenes import restored_clip
 from utils.tasks.scenes_in_codes import PLACES, autoencoder
 from utils.tasks.two_bytes import restored
 
 K, SIDE = 20, 6  # codes to choose from, and the side of their grid
 SENTENCES = "a red three", "蓝色的小圆形在绿色的七的上面", "there is a yellow two"
 PARTS = ["runtime", "painter"]
-NAMES = WRITER, CODES, "tiny"
+NAMES = WRITER, CODES, "clip"
 expect.set_options(timeout=60_000)
 
 
@@ -48,24 +48,21 @@ def lively(model: nn.Module, std: float) -> nn.Module:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Stored models, and the same in int8: a writer, an autoencoder and a CLIP."""
+    """Stored models, and the same in int8: a writer, an autoencoder, and Day 12's CLIP."""
     folder = tmp_path_factory.mktemp("models")
+    shutil.copy(models.FOLDER / "clip.js", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "FOLDER", folder)
         own = lively(writer(n_codes=K, width=24, n_layers=2), 0.4)
-        drawer = lively(autoencoder(n_codes=K, width=8), 0.2)
-        judge = lively(clip(), 0.1)
+        with torch.no_grad():
+            own.stack.embedding.positions.table *= 6  # so that it goes on with other codes
+        drawer = lively(autoencoder(n_codes=K, width=8), 0.3)
         for name, (weights, told) in for_page(drawer, own).items():
             models.store(name, weights, made_by="tests", **told)
-        told = {"heads": encoder_config(WIDTH, 1).n_heads, "patch_size": P, "temperature": 0.1}
-        told["words"] = list(VOCABULARY.symbols)
-        models.store("tiny", in_int8(encoders(judge)), made_by="tests", **told)
-        rounded = deepcopy(own), deepcopy(drawer), deepcopy(judge)
-        restored(rounded[0], models.load(WRITER).weights)
-        drawing = nn.ModuleDict({"codebook": rounded[1].codebook, "decoder": rounded[1].decoder})
-        restored(drawing, models.load(CODES).weights)
-        restored(encoders(rounded[2]), models.load("tiny").weights)
-        yield folder, *rounded
+        restored(own, models.load(WRITER).weights)
+        restored(drawing_part(drawer), models.load(CODES).weights)
+        held = models.load("clip")
+        yield folder, own, drawer, restored_clip(held.weights, held.header["temperature"])
 
 
 @torch.no_grad()
@@ -129,7 +126,7 @@ def test_at_temperature_0_it_draws_the_codes_that_the_books_painter_draws(
     found = painted(chromium, sentence=words(sentence), random=numbers(2), temperature=0)
     (expected,) = painter(made[1], tau=0)([sentence], 0).tolist()
     assert [piece["codes"] for piece in found] == [[code, code] for code in expected]
-    assert len(set(expected)) > 3
+    assert len(set(expected)) > 2
 
 
 def test_the_page_draws_pictures_of_codes_as_the_books_decoder_does(chromium, here, made):
@@ -218,7 +215,7 @@ def test_sixteen_pictures_are_drawn_and_sorted_by_clip(opened, made):
     with torch.no_grad():
         pictures = made[2].decode(codes)
     cosines = similar(made[3], pictures, SENTENCES[0])
-    assert torch.equal(cosines.argsort(descending=True), torch.arange(TRIES))
+    assert (cosines.diff() < 1e-6).all()  # best first
     assert cosines[0] - cosines[-1] > 0.02
     scores = [f"{cosine:.2f}".replace("-", "−") for cosine in cosines.tolist()]
     assert tab.locator(".view-tries span").all_text_contents() == scores
@@ -250,9 +247,13 @@ def test_codes_fill_the_grid_one_by_one_and_the_picture_grows(opened):
         """() => {
             const cells = document.querySelector(".view-codes");
             const canvas = document.querySelector(".view-drawn canvas");
+            const often = { willReadFrequently: true };
+            const copy = document.createElement("canvas").getContext("2d", often);
             globalThis.seen = [];
             new MutationObserver(() => {
-                const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, 24).data;
+                copy.clearRect(0, 0, 24, 24);
+                copy.drawImage(canvas, 0, 0);
+                const { data } = copy.getImageData(0, 0, 24, 24);
                 const painted = data.filter((_, i) => i % 4 === 3).filter(Boolean).length;
                 seen.push([[...cells.children].filter((one) => one.textContent).length, painted]);
             }).observe(cells, { childList: true });
@@ -413,7 +414,7 @@ def test_models_of_the_page_come_back_from_their_files():
     assert not any(one.training for one in back)
     for one, found in ((own, back[0]), (model.decoder, back[1].decoder)):
         for weight, other in zip(one.parameters(), found.parameters(), strict=True):
-            torch.testing.assert_close(other, weight, atol=weight.abs().max() / 250, rtol=0)
+            assert (other - weight).abs().max() < weight.abs().max() / 250
     assert (back[1].codebook.table - model.codebook.table).abs().max() < 0.002
     size = sum(part.nbytes for one in stored.values() for all in one.values() for part in all)
     assert size < 0.5e6  # in base64, with CLIP's, below a megabyte
