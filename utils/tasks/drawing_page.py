@@ -1,7 +1,4 @@
-"""Day 13's models as a page holds them: a writer, and what draws its codes.
-
-`experiments` store them under the names of `NAMES`; a lesson can keep its own until it ends.
-"""
+"""Day 13's models as a page holds them: a writer, and the decoder that draws its codes."""
 
 from torch import nn
 
@@ -17,10 +14,10 @@ NAMES = WRITER, CODES = "drawing_writer", "drawing_codes"
 
 
 def for_page(model: VQAutoencoder, painter: DecoderOnly) -> dict[str, tuple[Weights, dict]]:
-    """Return by its name what `show.views.models.store` and `keep` take of each model.
+    """Return, for each of `NAMES`, what `show.views.models.store` and `keep` take of a model.
 
-    That is its weights in numbers of 8 bits, and what else is told of it. Of the autoencoder these
-    are the codebook and the decoder alone.
+    That is its weights in 8 bits, and what else the page has to know. Of the autoencoder, the page
+    needs the codebook and the decoder alone. The writer has learned the codes of this autoencoder.
     """
     told = {
         "heads": painter.config.n_heads,
@@ -31,7 +28,7 @@ def for_page(model: VQAutoencoder, painter: DecoderOnly) -> dict[str, tuple[Weig
 
 
 def drawing_part(model: VQAutoencoder) -> nn.ModuleDict:
-    """Return what is needed of an autoencoder to draw codes."""
+    """Return the parts of an autoencoder that draw codes."""
     return nn.ModuleDict({"codebook": model.codebook, "decoder": model.decoder})
 
 
