@@ -255,14 +255,15 @@ def test_codes_fill_the_grid_one_by_one_and_the_picture_grows(opened):
                 copy.drawImage(canvas, 0, 0);
                 const { data } = copy.getImageData(0, 0, 24, 24);
                 const painted = data.filter((_, i) => i % 4 === 3).filter(Boolean).length;
-                seen.push([[...cells.children].filter((one) => one.textContent).length, painted]);
+                const all = [...cells.children], n = all.filter((one) => one.textContent).length;
+                seen.push([n, painted, all.findIndex((one) => one.dataset.new === "true")]);
             }).observe(cells, { childList: true });
         }"""
     )
     pressed(tab, "Draw")
-    steps = {n: area for n, area in tab.evaluate("seen") if n}
-    assert list(steps) == list(range(1, PLACES + 1))
-    assert all(area == 16 * n for n, area in steps.items())
+    *steps, last = [step for step in tab.evaluate("seen") if step[0]]
+    assert steps == [[n, 16 * n, n - 1] for n in range(1, PLACES + 1)]
+    assert last == [PLACES, 16 * PLACES, -1]
 
 
 def test_draw_repeats_and_again_takes_other_numbers(opened):
@@ -282,6 +283,8 @@ def test_at_temperature_0_all_are_the_same(opened, made):
     slider.focus()
     tab.keyboard.press("Home")
     assert tab.locator("output").inner_text() == "0.00"
+    tab.wait_for_timeout(500)
+    expect(told(tab)).to_have_text("Press “Draw”, or take one of the sentences.")
     tab.get_by_role("button", name=SENTENCES[1]).click()
     drawn(tab)
     (expected,) = painter(made[1], tau=0)([SENTENCES[1]], 0)
@@ -337,13 +340,50 @@ def test_what_can_not_be_drawn_gets_one_sentence(opened):
     assert field.get_attribute("aria-invalid") == "false"
 
 
-def test_a_new_sentence_ends_the_drawing_before(opened, made):
+def test_while_it_draws_no_other_picture_is_shown(opened):
     tab = opened()
     tab.get_by_role("button", name=SENTENCES[0]).click()
     expect(tab.locator(".view-drawn .view-label").first).to_contain_text(" of 36 codes")
-    tries(tab).nth(3).click(force=True)  # none can be chosen yet
-    assert tries(tab).nth(3).get_attribute("aria-pressed") == "false"
-    tab.get_by_role("button", name=SENTENCES[2]).click()
+    before, after = tab.evaluate(
+        """() => {
+            const codes = () => document.querySelector(".view-codes").ariaLabel;
+            const shown = [codes()];
+            document.querySelectorAll(".view-tries button")[3].click();
+            return [...shown, codes()];
+        }"""
+    )
+    assert before == after
+    drawn(tab)
+    assert tries(tab).first.get_attribute("aria-pressed") == "true"
+
+
+# When a label says so, and so many milliseconds later, press "Draw" with another sentence.
+CHANGED = """([when, ms, text]) => {
+    const label = document.querySelector(".view-drawn .view-label");
+    const watch = new MutationObserver(() => {
+        if (!label.textContent.includes(when)) return;
+        watch.disconnect();
+        setTimeout(() => {
+            document.querySelector("input[type=text]").value = text;
+            document.querySelector("button[type=submit]").click();
+        }, ms);
+    });
+    watch.observe(label, { childList: true });
+}"""
+
+
+@pytest.mark.parametrize(("when", "ms"), [(" 9 of 36", 0), (" 36 of 36", 0), (" 36 of 36", 40)])
+def test_another_sentence_ends_the_drawing_before(opened, made, when, ms):
+    tab = opened()
+    tab.evaluate(CHANGED, [when, ms, "a unicorn"])
+    tab.get_by_role("button", name="Draw", exact=True).click()
+    expect(told(tab)).to_contain_text("unicorn")
+    tab.wait_for_timeout(1500)
+    expect(told(tab)).to_contain_text("unicorn")
+    assert tab.locator(".view-codes").inner_text() == ""
+    tab.evaluate(CHANGED, [when, ms, SENTENCES[2]])
+    tab.get_by_role("button", name=SENTENCES[0]).click()
+    expect(tab.get_by_label("Your sentence")).to_have_value(SENTENCES[2])
     drawn(tab)
     expect(told(tab)).to_contain_text(f"“{SENTENCES[2]}”")
     with torch.no_grad():
