@@ -11,7 +11,7 @@ one of sixteen at least. "varied": different pictures among the sixteen of a sen
 "int8": with the weights in whole numbers, as they are stored for the page, where the first seed is.
 """
 
-from utils.data.scenes import VOCABULARY, scenes
+from utils.data.scenes import scenes
 from utils.pretraining.rounded import with_rounded_weights
 from utils.show.views.models import load, store
 from utils.tasks.drawing import (
@@ -21,6 +21,7 @@ from utils.tasks.drawing import (
     TRIES,
     B,
     SentencesAndCodes,
+    facts_for_page,
     obeyed,
     painter,
     train_writer,
@@ -49,8 +50,7 @@ def measure(seed: int, steps: int, batch_size: int, rate: float, pool: int) -> d
             "drawing_writer",
             in_int8(model),
             made_by="experiments/drawing_page.py",
-            heads=model.config.n_heads,
-            words=list(VOCABULARY.symbols),
+            **facts_for_page(model),
         )
     mark = max(1, steps // 30)
     losses = history.step_loss

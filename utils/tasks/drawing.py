@@ -18,18 +18,14 @@ from utils.arguments import check_sizes
 from utils.data.scenes import LONGEST, SIDE, VOCABULARY, Scene, drawn, say, shows, understand
 from utils.data.text import pad
 from utils.drawing import (
-    MaskedCodes,
     SharedVocabulary,
     VQAutoencoder,
     describing_step,
     drawing_step,
-    hide_codes,
     joint_loss,
-    masked_code_loss,
-    unmask,
     without_sentences,
 )
-from utils.seq2seq import BOS, EOS, PAD
+from utils.seq2seq import BOS, EOS
 from utils.tasks.captions import as_ids, said
 from utils.tasks.patches import encoder_config, optimiser_for
 from utils.tasks.scenes import vectors_of
@@ -66,6 +62,12 @@ def writer(seed: int = 0, *, n_codes: int = K, width: int = 96, n_layers: int = 
         tied=False,
     )
     return DecoderOnly(config)
+
+
+def facts_for_page(model: DecoderOnly) -> dict[str, object]:
+    """Return what a page has to know of a writer beside its weights."""
+    words = list(VOCABULARY.symbols)
+    return {"heads": model.config.n_heads, "words": words, "longest": LONGEST}
 
 
 def restored_writer(weights: Weights) -> DecoderOnly:
@@ -230,86 +232,13 @@ def on_the_way(
     return coder.decode(torch.where(known, codes, black))
 
 
-# All codes at once --------------------------------------------------------------------------------
-
-
-def masked_writer(
-    seed: int = 0, *, n_codes: int = K, width: int = 96, n_layers: int = 3
-) -> MaskedCodes:
-    """Return Day 6's encoder for hidden codes and sentences, untrained."""
-    torch.manual_seed(seed)
-    symbols = vocabulary(n_codes)
-    config = replace(
-        encoder_config(width, n_layers), vocab_size=len(symbols), max_len=symbols.context
-    )
-    return MaskedCodes(config, symbols)
-
-
-class HiddenCodes:
-    """Batches (codes, hidden, words, lengths, target) for `fit`, of the same pairs.
-
-    target: codes (B, 36), below 0 where they are not hidden.
-    """
-
-    def __init__(self, pairs: SentencesAndCodes):
-        self.pairs = pairs
-
-    def __len__(self) -> int:
-        return self.pairs.steps
-
-    def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
-        chance = Random(int(torch.randint(2**31, ())))
-        for _ in range(self.pairs.steps):
-            codes, words, _ = self.pairs.batch(chance)
-            words, hidden = without_sentences(words, DROPPED), hide_codes(codes)
-            lengths = (words != PAD).sum(dim=1)
-            yield codes, hidden, words, lengths, codes.masked_fill(~hidden, -1)
-
-
-def train_masked(
-    model: MaskedCodes, pairs: SentencesAndCodes, *, rate: float = 2e-2, seed: int = 0
-) -> History:
-    """Train an encoder to predict hidden codes, and leave it in evaluation mode."""
-    optimiser, schedule = optimiser_for(model, [model.encoder.blocks], rate, len(pairs))
-    history = fit(
-        model,
-        HiddenCodes(pairs),
-        lambda logits, target: masked_code_loss(logits, target.clamp(min=0), target >= 0),
-        optimiser,
-        epochs=1,
-        seed=seed,
-        schedule=schedule,
-    )
-    model.eval()
-    return history
-
-
-def masked_painter(
-    model: MaskedCodes, *, steps: int = 8, tau: float = 1.0, noise: float = 4.5
-) -> Painter:
-    """Return what draws all codes of sentences at once, in some steps."""
-
-    def paint(sentences: Sequence[str], seed: int) -> Tensor:
-        generator = torch.Generator().manual_seed(seed)
-        return unmask(
-            model,
-            *as_ids(sentences),
-            steps=steps,
-            choose=chooser(tau, generator=generator),
-            noise=noise,
-            generator=generator,
-        )
-
-    return paint
-
-
 # What is judged -----------------------------------------------------------------------------------
 
 
 class Obeyed(NamedTuple):
     """Shares of sentences whose picture shows what they say."""
 
-    chosen: list[float]  # that which CLIP chooses of the first 1, 2, 4, 8, 16
+    chosen: list[float]  # that which CLIP chooses of the first so many, for each of `tries`
     any: float  # one of all at least
     varied: float  # different pictures among those of a sentence, a share
 
@@ -321,19 +250,21 @@ def obeyed(
     clip: CLIP,
     shown: Sequence[Scene],
     *,
+    tries: Sequence[int] = TRIES,
     language: str = "en",
     way: int = 0,
     seed: int = 0,
 ) -> Obeyed:
-    """Draw sixteen pictures of each scene's sentence, and let the parser judge them.
+    """Draw several pictures of each scene's sentence, and let the parser judge them.
 
+    tries: of how many pictures one is chosen; the last number is the largest.
     clip: Day 12's, which chooses by the cosine of picture and sentence.
     """
     sentences = [say(scene, way, language) for scene in shown]
     codes = torch.stack(
-        [paint(sentences, seed + i) for i in range(TRIES[-1])], dim=1
+        [paint(sentences, seed + i) for i in range(tries[-1])], dim=1
     )  # (n, 16, 36)
-    pictures = model.decode(codes.flatten(0, 1)).unflatten(0, (len(shown), TRIES[-1]))
+    pictures = model.decode(codes.flatten(0, 1)).unflatten(0, (len(shown), tries[-1]))
     right = torch.tensor(
         [
             [shows(picture, scene) for picture in of_scene]
@@ -342,7 +273,7 @@ def obeyed(
     )
     vectors = clip.encode_images(pictures.flatten(0, 1)).unflatten(0, right.shape)
     cosines = (vectors @ vectors_of(clip, shown, language, way)[:, :, None])[:, :, 0]
-    best = [cosines[:, :n].argmax(dim=1, keepdim=True) for n in TRIES]
+    best = [cosines[:, :n].argmax(dim=1, keepdim=True) for n in tries]
     different = [len(of_scene.unique(dim=0)) for of_scene in codes]
     return Obeyed(
         chosen=[right.gather(1, one).double().mean().item() for one in best],

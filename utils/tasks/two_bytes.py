@@ -38,22 +38,24 @@ def in_two_bytes(model: nn.Module) -> dict[str, tuple[np.ndarray, ...]]:
 
 @torch.no_grad()
 def restored(model: nn.Module, weights: Weights) -> nn.Module:
-    """Give a model the weights that `in_two_bytes` kept; return it in evaluation mode.
+    """Give a model the weights that `in_two_bytes` or `in_int8` kept; return it in evaluation mode.
 
     Raises: ValueError if these are not the weights of such a model.
     """
-    own = dict(model.named_parameters())
-    flat = {name: weight.flatten(1) if weight.dim() > 1 else weight for name, weight in own.items()}
+    own = {  # kernels are kept as rows
+        name: weight.flatten(1) if weight.dim() > 2 else weight
+        for name, weight in model.named_parameters()
+    }
     kept = {name: sum_of(weights, name) for name in weights if not name.endswith(REST)}
     unlike = sorted(
         name
         for name in own.keys() | kept.keys()
-        if name not in own or name not in kept or flat[name].shape != kept[name].shape
+        if name not in own or name not in kept or own[name].shape != kept[name].shape
     )
     if unlike:
         raise ValueError(f"The stored weights are of another model: see {', '.join(unlike[:3])}.")
     for name, weight in own.items():
-        weight.copy_(kept[name].view_as(weight))  # of a kernel (n, C · K · K)
+        weight.copy_(kept[name])
     return model.eval()
 
 
