@@ -8,9 +8,9 @@ chosen by such shares of the first seed.
 
 "named": of sixteen sentences the correct one; the others are "easy" (any other thing), "hard" (the
 same form or the same colour) or "mixed" (also words exchanged), for scenes of one, two or three
-things. "pictures" and "sentences" find theirs first among 100. "exchanged": of two sentences in the same words the correct
-one. "int8": the same with the weights in whole numbers, as they are stored for the page, where the
-first seed is.
+things. "pictures" and "sentences" find theirs first among 100. "exchanged": of two sentences in the
+same words the correct one. "int8": the same with the weights in whole numbers, as they are stored
+for the page, where the first seed is.
 """
 
 from utils.data.scenes import VOCABULARY

@@ -1,7 +1,7 @@
 """Day 12: pictures read as sentences are, and pictures and sentences in one space.
 
-Read `patch_embedding` first, then `vit`, `contrastive` and `clip`, and for published models `published`,
-`text`, `published_clip`, `word_ends` and `preprocessing`.
+Read `patch_embedding` first, then `vit`, `contrastive` and `clip`, and for published models
+`published`, `text`, `published_clip`, `word_ends` and `preprocessing`.
 """
 
 from utils.vision.clip import CLIP, small_clip
