@@ -7,8 +7,9 @@ and the temperature were chosen by such shares of the first seed.
 
 "chosen of n": share of sentences, by the number of things, that the parser reads in that of n
 drawings which Day 12's CLIP finds the most similar; "chosen of 1" is the first drawing. "any": in
-one of sixteen at least. "varied": different pictures among the sixteen of a sentence. "guided": with a guidance of 2.
-"int8": with the weights in whole numbers, as they are stored for the page, where the first seed is.
+one of sixteen at least. "varied": different pictures among the sixteen of a sentence. "guided":
+with a guidance of 2. "int8": with the weights in whole numbers, as they are stored for the page,
+where the first seed is.
 """
 
 from utils.data.scenes import scenes

@@ -18,7 +18,7 @@ from utils.tasks.scenes import clip
 K = 8
 POOL = scenes(60, 0)
 TEST = scenes(6, 1, part="test")
-READ = drawn(TEST, 0, "train")  # the parser reads all of these
+READ = drawn(TEST, 0, "train", grid=scenes_in_codes.GRID)  # the parser reads all of these
 
 
 @pytest.fixture(scope="module")
