@@ -31,7 +31,7 @@ import torch
 from torch import nn
 
 from utils import drawing
-from utils.data.scenes import draw, drawn, say, scenes, shows, understand
+from utils.data.scenes import drawn, say, scenes, shows, understand
 from utils.drawing import Quantised, perplexity_of_codes
 from utils.exercises.drawing import check
 from utils.exercises.progress import checklist
@@ -41,6 +41,7 @@ from utils.show.display import observe
 from utils.show.mechanisms import drawing as mechanisms
 from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
 from utils.show.views import guess, models, quiz, say_and_draw
+from utils.tasks import captions
 from utils.tasks import drawing as task
 from utils.tasks import scenes as naming
 from utils.tasks import scenes_in_codes as coding
@@ -69,7 +70,11 @@ means = torch.stack([pictures.mean(dim=0) for pictures in many])
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The best single answer to a sentence is a smear. Three drawings of each sentence, and the mean of 500.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of four pictures: three red threes at different places and a faint red cloud without any form; three blue circles and a faint blue cloud."}}
 titles = ["1", "2", "3", "mean"] * 2
-image_grid([*many[0][:3], means[0] / means[0].max(), *many[1][:3], means[1] / means[1].max()], titles, columns=4)
+image_grid(
+    [*many[0][:3], means[0] / means[0].max(), *many[1][:3], means[1] / means[1].max()],
+    titles,
+    columns=4,
+)
 plt.show()
 
 # %% [markdown]
@@ -98,14 +103,17 @@ coder = coding.restored_autoencoder(held.weights)
 example = many[0][:1]
 with torch.no_grad():
     codes = coder.encode(example)  # (1, 36)
-    mechanisms.three_parts(example[0], codes[0].view(6, 6), coder.decode(codes)[0])
+    mechanisms.three_parts(example[0], codes[0], coder.decode(codes)[0])
 plt.show()
 
 # %% [markdown]
 # Then a GPT learns rows that begin with a sentence and go on with the codes of its picture. To draw, we give it a sentence, and it continues. That is the first **DALL·E** {cite}`ramesh2021zero`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: the words of a sentence, a mark, and the codes of its picture. To the network, codes are words with higher numbers.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes. The first three hold the words a red three, the fourth a mark, and the others the numbers of codes. Below each is its id."}}
-mechanisms.shared_row("a red three".split(), codes[0].tolist())
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: words (blue), padding, a mark (yellow), and codes (orange), whose ids come after those of the words. The lowest line is the weight of each symbol in the loss.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes: a, red, three, pad, mark, three codes, and dots. Below are their ids. The lowest row is the loss: one eighth under red and three, seven eighths under the codes; the cells under a, pad and mark are hatched."}}
+symbols = task.vocabulary()
+said = "a red three".split()
+ids = captions.as_ids([" ".join(said)])[0][0].tolist()
+mechanisms.shared_row(said, ids, codes[0, :3].tolist(), n_words=symbols.n_words, mark=symbols.mark)
 plt.show()
 
 # %% [markdown]
@@ -120,8 +128,9 @@ plt.show()
 # $$ (eq-nearest-code)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each vector becomes the nearest one of the codebook, and only its number is kept. Here vectors have two numbers, and there are five codes.", "name": "fig-draw-nearest"}, "image": {"alt": "A plane with a dozen small dots and five large numbered marks. A thin line joins each dot to its nearest mark."}}
-torch.manual_seed(1)
-mechanisms.nearest(torch.randn(14, 2), torch.randn(5, 2))
+marks = torch.tensor([[-2.2, 0.8], [-1.0, -0.7], [0.4, 0.9], [2.1, 0.3], [0.7, -0.6]])
+torch.manual_seed(0)
+mechanisms.nearest(marks[torch.arange(13) % 5] + 0.35 * torch.randn(13, 2), marks)
 plt.show()
 
 # %% [markdown]
@@ -185,7 +194,7 @@ check.show_reference("straight_through")
 # Here sg is **stop-gradient**: the number as it is, but as a constant. Both parts have the same value; they differ in what they move.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Both parts of the loss shorten the same distance. The first moves the codebook's vector q, the second, more weakly, the encoder's vector z.", "name": "fig-draw-pulls"}, "image": {"alt": "Two points, z and q. A long arrow leads from q towards z, a short one from z towards q."}}
-mechanisms.two_pulls()
+mechanisms.two_pulls(commitment=0.25)
 plt.show()
 
 # %% [markdown]
@@ -315,7 +324,6 @@ assert torch.equal(codes, torch.cdist(z, table).argmin(dim=1))
 torch.testing.assert_close(straight_through(z, q), q)
 torch.testing.assert_close(vq_loss(z, q, 0.25), drawing.codebook_loss(z, q, 0.25))
 
-symbols = task.vocabulary()
 words, codes = torch.randint(3, symbols.n_words, (4, symbols.longest)), torch.randint(256, (4, 36))
 row = sentence_and_codes(words, codes, symbols.n_words, symbols.n_codes)
 assert torch.equal(row, symbols.sentence_then_picture(words, codes))
@@ -353,7 +361,7 @@ observe(
 )
 
 # %% [markdown]
-# Now the writer. Your `draw_codes` draws eight pictures of one sentence.
+# Now the writer. Your `draw_codes` draws sixteen pictures of one sentence.
 
 # %%
 stored = models.load("drawing_writer")
@@ -364,22 +372,46 @@ SENTENCE = "a red three left of a blue seven"
 @torch.no_grad()
 def drawings(sentence, n, seed, tau=0.7):
     """Pictures (n, 3, 24, 24) of one sentence, drawn with your function."""
-    words = symbols.padded(task.as_ids([sentence] * n)[0])
+    words = symbols.padded(captions.as_ids([sentence] * n)[0])
     start = torch.cat([words, torch.full((n, 1), symbols.mark)], dim=1)
     torch.manual_seed(seed)
-    draw_one = lambda p: p.multinomial(1)[:, 0]
-    found = draw_codes(lambda ids: writer(ids)[0], start, 36, symbols.n_words, tau, draw_one)
+    found = draw_codes(
+        lambda ids: writer(ids)[0],
+        start,
+        36,
+        symbols.n_words,
+        tau,
+        lambda p: p.multinomial(1)[:, 0],
+    )
     return coder.decode(found)
 
 
-eight = drawings(SENTENCE, 8, seed=0)
+sixteen = drawings(SENTENCE, 16, seed=0)
+read = torch.tensor([shows(picture, understand(SENTENCE)) for picture in sixteen])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight drawings of *a red three left of a blue seven*, as they come.", "name": "fig-draw-eight"}, "image": {"alt": "A row of eight pictures. In most, a red digit is left of a blue one; some digits are not clear."}}
-image_grid(eight, ["" if shows(picture, understand(SENTENCE)) else "misread" for picture in eight], columns=8)
+# %% tags=["evidence"]
+observe(
+    "Of sixteen drawings of *{sentence}*, the parser accepts {n}.",
+    sentence=SENTENCE,
+    n=int(read.sum()),
+    holds=0 < read.sum() < 16,
+)
+
+# %% [markdown]
+# Nobody has to take the first one. DALL·E drew 512 pictures for each sentence, and **let CLIP choose** those that fit best. You trained a CLIP yesterday, so we take the drawing whose vector is most similar to that of the sentence.
+
+# %%
+held = models.load("clip")
+clip = naming.restored_clip(held.weights, held.header["temperature"])
+with torch.no_grad():
+    scores = clip.encode_images(sixteen) @ clip.encode_texts(*captions.as_ids([SENTENCE]))[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen drawings for one sentence, sorted by their similarity to it. The first, framed, is chosen.", "name": "fig-draw-best"}, "image": {"alt": "Under the sentence, a red three left of a blue seven, are two rows of eight small pictures with falling numbers. The first is framed."}}
+mechanisms.best_of(sixteen, scores, SENTENCE)
 plt.show()
 
 # %% [markdown]
-# Some are good, some are not. Nobody has to take the first one. DALL·E drew 512 pictures for each sentence, and **let CLIP choose** those that fit best. You trained a CLIP yesterday, so we draw sixteen and take the one whose vector is most similar to that of the sentence.
+# How much does the choice help?
 
 # %% tags=["view"]
 guess(
@@ -399,7 +431,12 @@ by_tries = {
 }
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Drawing more and letting CLIP choose pays, above all for combinations that training never showed. Share of sentences about one thing that the parser reads in the chosen picture. Mean of three seeds (stored experiment).", "name": "fig-draw-tries"}, "image": {"alt": "Two rising curves over 1, 2, 4, 8 and 16 drawings: known combinations above, new combinations below."}}
-ax = curves({name: (TRIES, 100 * torch.tensor(of)) for name, of in by_tries.items()}, "drawings to choose from", "drawn correctly (%)", logx=True)
+ax = curves(
+    {name: (TRIES, 100 * torch.tensor(of)) for name, of in by_tries.items()},
+    "drawings to choose from",
+    "drawn correctly (%)",
+    logx=True,
+)
 ax.set_xticks(TRIES, TRIES)
 plt.show()
 
@@ -425,11 +462,12 @@ plt.show()
 # And how does a picture come about? At each of the 36 positions, the writer has a probability for each code. Their entropy, in bits, tells how undecided it is.
 
 # %%
-on_the_way = task.on_the_way(writer, coder, SENTENCE, places=(0, 9, 18, 27, 36), seed=2)
+places = 0, 9, 18, 27, 36
+on_the_way = task.on_the_way(writer, coder, SENTENCE, places, seed=2)
 doubts = task.doubts(writer, coder, scenes(200, seed=3, n_things=(1,), part="test"))  # (36,), bits
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. What is drawn after 0, 9, 18, 27 and 36 codes; the rest is black.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is black; in the others, a red three and a blue seven appear from the top down."}}
-mechanisms.code_by_code(on_the_way)
+mechanisms.code_by_code(dict(zip(places, on_the_way)))
 plt.show()
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The first rows decide where a thing begins. Once it has begun, the rest follows: entropy of the next code, in bits, at each position; mean over 200 scenes of one thing.", "name": "fig-draw-doubts"}, "image": {"alt": "A map of six by six positions, darker where the entropy is higher."}}
@@ -442,7 +480,8 @@ plt.show()
 # *6 minutes.* Say it in a sentence, in English or Chinese, and watch it being drawn, code by code, sixteen times at once. CLIP puts the best one first. Try a red zero or a blue seven, which no training picture showed. Then find a sentence that it never gets right.
 
 # %% tags=["view"]
-say_and_draw("drawing_writer", "drawing_codes", "clip", sentence=SENTENCE)
+ready = [SENTENCE, "a blue seven", "红色的零", "a small green circle in a large yellow square"]
+say_and_draw("drawing_writer", "drawing_codes", "clip", sentences=ready)
 
 # %% [markdown]
 # ## Where it breaks
@@ -451,7 +490,9 @@ say_and_draw("drawing_writer", "drawing_codes", "clip", sentence=SENTENCE)
 
 # %%
 scores = {
-    f"{n} {'thing' if n == 1 else 'things'}": [row[f"chosen of 16, {n}, seen"] for row in drawn_page]
+    f"{n} {'thing' if n == 1 else 'things'}": [
+        row[f"chosen of 16, {n}, seen"] for row in drawn_page
+    ]
     for n in (1, 2, 3)
 }
 

@@ -1,7 +1,7 @@
 """Day 13: a picture in symbols, so that a model that writes can draw.
 
-Read `codes` first, then `autoencoder`, `sentence_and_picture`, and for other ways `gumbel` and
-`masked_codes`.
+Read `codes` first, then `autoencoder`, `sentence_and_picture`, and for other ways `gumbel`,
+`masked_codes` and `diffusion`.
 """
 
 from utils.drawing.autoencoder import Reconstruction, VQAutoencoder

@@ -17,7 +17,7 @@ COSINE = 0.008  # so that the first steps add a little noise, too
 def signal_kept(T: int) -> Tensor:
     """Return ᾱ_0 to ᾱ_T, (T + 1,): how much of the data's variance is left after each step.
 
-    cos², from 1 to 0 (Nichol & Dhariwal, 2021, eq. 17); of a single step no more than 0.999 is lost.
+    cos², from 1 to 0 (Nichol & Dhariwal, 2021, eq. 17); a single step loses 0.999 at most.
     Raises: ValueError if T is below 1.
     """
     check_sizes(T=T)

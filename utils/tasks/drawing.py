@@ -176,6 +176,12 @@ def symbols_of(model: DecoderOnly) -> SharedVocabulary:
     return vocabulary(model.config.vocab_size - len(VOCABULARY) - 1)
 
 
+def apart(model: DecoderOnly, shown: Sequence[Scene], guidance: float, seed: int = 0) -> float:
+    """Return the mean share of codes in which two drawings of one sentence differ."""
+    sentences, paint = [say(scene) for scene in shown], painter(model, guidance=guidance)
+    return (paint(sentences, seed) != paint(sentences, seed + 1)).double().mean().item()
+
+
 @torch.no_grad()
 def descriptions(model: DecoderOnly, codes: Tensor) -> list[str]:
     """Return what a writer says of pictures: the likeliest words. Shapes: codes (n, 36)."""
