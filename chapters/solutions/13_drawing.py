@@ -268,7 +268,7 @@ torch.testing.assert_close(guided, by_ratio / by_ratio.sum(dim=1, keepdim=True))
 # (solution-unmask-schedule)=
 # ## How many codes stay hidden?
 #
-# The cosine falls slowly at first and fast at the end. So the first steps, which know least, show only a few codes, and the last ones show more. Rounding down could leave as many hidden as before, and then a step would show nothing; `min` takes care of that. The brackets around `t / steps` matter, too: they make it exactly 1 at the last step. Without them, the product can be rounded to a little more than π/2, where the cosine is below 0, and −1 codes would be hidden.
+# The cosine falls slowly at first and fast at the end. So the first steps, which know least, show only a few codes, and the last ones show more. Rounding down could leave as many hidden as before, and then a step would show nothing; `min` takes care of that.
 
 
 # %%

@@ -36,7 +36,7 @@ def several_steps():
 
 @exercise.stage("nearly as many steps as codes")
 def many_steps():
-    return [(36, 29), (9, 9), (16, 13)]  # where no cosine is 1/2, so that rounding decides nothing
+    return [(36, 29), (9, 9), (16, 11)]  # where no cosine is 1/2, so that rounding decides nothing
 
 
 # What goes wrong ----------------------------------------------------------------------------------
