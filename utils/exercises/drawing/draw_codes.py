@@ -30,7 +30,7 @@ def draw_codes(
     return ids[:, start.shape[1] :] - n_words
 
 
-exercise = Exercise(draw_codes, gradient=False)
+exercise = Exercise(draw_codes, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------
