@@ -41,7 +41,7 @@ PARAMETERS = {
     "batch_size": B,
     "rate": RATE,
 }
-SHORT = {"steps": 2, "alone": 1, "batch_size": 8, "seed": [0], "N": 20, "STORED": None}
+SHORT = {"steps": 2, "alone": 1, "batch_size": 128, "seed": [0], "N": 20, "STORED": None}
 N = 300  # pictures for each share
 STORED = 0  # this seed
 
