@@ -332,7 +332,7 @@ print("codes, losses and rows agree")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Training both takes longer than an evening's cell: the stored autoencoder saw 3,000 batches of 64 pictures, the stored writer 6,000 of 64 rows (three blocks, width 96). How much do 36 codes keep? Here are new scenes, in new handwriting, and what the decoder draws of their codes.
+# *4 minutes.* Training both takes longer than an evening's cell: the stored autoencoder saw 3,000 batches of 64 pictures, the stored writer 4,000 of 64 rows (three blocks, width 96). How much do 36 codes keep? Here are new scenes, in new handwriting, and what the decoder draws of their codes.
 
 # %%
 shown = scenes(8, seed=11, part="test")
@@ -543,7 +543,7 @@ claim(
     unseen=by_tries["new combinations"][0],
     holds=lambda seen, unseen: 0.3 < unseen < seen < 0.97,
     experiment="drawing_page",
-    scale="sentences about one thing, in English; three blocks, width 96, 6,000 steps; three seeds",
+    scale="sentences about one thing, in English; three blocks, width 96, 4,000 steps; three seeds",
 )
 
 # %% [markdown]
