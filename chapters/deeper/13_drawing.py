@@ -43,7 +43,7 @@ writer = task.restored_writer(models.load("drawing_writer").weights)
 # (deeper-codebooks)=
 # ## What keeps a codebook alive?
 #
-# *4 minutes.* **Are restarts the only remedy?** Three are in use. *Restarts*, as in the lesson. *Moving averages* {cite}`oord2017neural`: each code is the mean of the vectors that chose it lately, so it needs no loss and no learning rate of its own. And *Gumbel-softmax*, DALL·E's way, which has no nearest vector at all (next section).
+# *4 minutes.* **Are restarts the only remedy?** Three are common. *Restarts* are in the lesson. With *moving averages* {cite}`oord2017neural`, each code is the mean of the vectors that chose it lately, so it needs no loss and no learning rate of its own; here they are combined with restarts. *Gumbel-softmax*, which DALL·E uses, has no nearest vector at all (next section).
 
 # %%
 stored = experiments.load("codebooks")
@@ -95,7 +95,7 @@ rows.append(["softmax", "", *(f"{p:.2f}" for p in logits.softmax(dim=0))])
 table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 largest", "3 largest"])
 
 # %% [markdown]
-# Whatever the temperature, each code wins as often as its probability says. Only how clearly it wins depends on the temperature. DALL·E also pulls the probabilities towards equal shares, with a KL divergence, so that no code is forgotten {cite}`ramesh2021zero`. In our short training, that was not enough, as the figure above shows.
+# Whatever the temperature, each code wins as often as its probability says. Only how clearly it wins depends on the temperature. DALL·E also pulls the probabilities towards equal shares, with a KL divergence, so that no code is forgotten {cite}`ramesh2021zero`. The bar *Gumbel* in the figure above has a small weight for this divergence, and only a short training.
 #
 # (deeper-guidance)=
 # ## Guidance: how does a picture obey its sentence?
@@ -218,7 +218,7 @@ claim(
 # (deeper-at-once)=
 # ## All codes at once: MaskGIT
 #
-# *6 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw, it begins with all of them hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
+# *6 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw, it begins with all of them hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All codes are predicted at once, and in each of eight steps some are kept, few at first and more later. The order is random in this picture.", "name": "fig-draw-unmasking"}, "image": {"alt": "Eight pictures of six by six squares, with ever fewer squares covered; the last shows a red three left of a blue seven."}}
 scene = draw(understand("a red three left of a blue seven"), seed=1)
@@ -265,7 +265,7 @@ plt.show()
 # (deeper-diffusion)=
 # ## What does diffusion do differently?
 #
-# *6 minutes.* **Most of today's picture makers use no codes in a row. What do they do?** They **take noise away** {cite}`sohl2015deep,ho2020denoising`. In training, data are mixed with noise, in $T$ steps from almost none to nothing else:
+# *6 minutes.* **Many picture generators write no row of codes. What do they do?** They **take noise away** {cite}`sohl2015deep,ho2020denoising`. In training, data are mixed with noise, in $T$ steps from almost none to nothing else:
 #
 # $$
 # x_t = \sqrt{\bar\alpha_t}\, x_0 + \sqrt{1 - \bar\alpha_t}\, \varepsilon , \qquad \varepsilon \sim \mathcal{N}(0, I) ,
@@ -328,9 +328,9 @@ observe(
 )
 
 # %% [markdown]
-# That is a toy, and it shows only the principle. Real systems do it with pictures, most of them not in pixels but in the vectors of an autoencoder like ours, without a codebook {cite}`rombach2022high`, and the sentence steers each step, with the guidance of this page.
+# That is a toy, and it shows only the principle. Real systems do it with pictures, many of them not in pixels but in the vectors of an autoencoder like ours, often without a codebook {cite}`rombach2022high`, and the sentence steers each step, with the guidance of this page.
 #
 # (deeper-real)=
 # ## What do real systems need?
 #
-# *3 minutes.* **What separates our 0.3 million parameters from DALL·E's 12 billion?** The parts are the same: codes, a row, next-token loss, a CLIP that chooses. DALL·E's grid has 32 × 32 places and 8,192 codes, its sentences have up to 256 tokens, and it learned from 250 million pictures with their captions {cite}`ramesh2021zero`. VQGAN gets sharper pictures from fewer codes, with a loss that compares features instead of pixels, and a second network that judges whether a picture looks real {cite}`esser2021taming`. We have none of this, and our pictures have 24 × 24 pixels. What we have is a world whose truth is known, so each drawing can be judged.
+# *3 minutes.* **What separates our writer from DALL·E, which has 12 billion parameters?** The parts are the same: codes, a row, next-token loss, and a CLIP that chooses. DALL·E's grid has 32 × 32 positions and its codebook 8,192 codes. Its sentences have up to 256 tokens, and it was trained on 250 million pictures with their captions {cite}`ramesh2021zero`. VQGAN gets sharper pictures from fewer codes, with a loss that compares features instead of pixels, and a second network that judges whether a picture looks real {cite}`esser2021taming`. We have none of this, and our pictures have 24 × 24 pixels. What we have is a world whose truth is known, so each drawing can be judged.
