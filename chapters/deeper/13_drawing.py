@@ -73,7 +73,7 @@ claim(
 # (deeper-gumbel)=
 # ## Gumbel-softmax: a choice with a slope
 #
-# *4 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and draw one. To draw from softmax(logits), one can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
+# *4 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
 #
 # $$
 # w = \operatorname{softmax}\left(\frac{l + g}{\tau}\right) .
@@ -100,7 +100,7 @@ table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 large
 # (deeper-guidance)=
 # ## Guidance: how does a picture obey its sentence?
 #
-# *6 minutes.* **The writer knows two things: what pictures look like, and what this sentence asks for. Can we turn up the second?** In training, one sentence in ten was left out, so the writer can also draw without one. The difference between its logits with and without the sentence is what the sentence adds. **Classifier-free guidance** {cite}`ho2022classifier,gafni2022make` exaggerates it by a weight $w$:
+# *6 minutes.* **The writer knows two things: what pictures look like, and what this sentence asks for. Can we turn up the second?** In training, one sentence in ten was left out, so the writer can also draw a picture without one. The difference between its logits with and without the sentence is what the sentence adds. **Classifier-free guidance** {cite}`ho2022classifier,gafni2022make` exaggerates it by a weight $w$:
 #
 # $$
 # l = l_{\text{without}} + w\,(l_{\text{with}} - l_{\text{without}}) .
@@ -256,7 +256,7 @@ by_passes = {
     for n, of in ((1, "one drawing"), (16, "best of 16"))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One step isn't enough: codes that are drawn at the same time don't know of each other. Share of sentences about one thing that are drawn correctly, by the number of steps. Mean and range of three seeds (stored experiment).", "name": "fig-draw-steps"}, "image": {"alt": "Four curves over 1, 4, 8, 16 and 36 steps; all rise from the left."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One step isn't enough: codes that are sampled at the same time don't depend on each other. Share of sentences about one thing that are drawn correctly, by the number of steps. Mean and range of three seeds (stored experiment).", "name": "fig-draw-steps"}, "image": {"alt": "Four curves over 1, 4, 8, 16 and 36 steps; all rise from the left."}}
 ax = curves(by_passes, "steps", "drawn correctly (%)", logx=True)
 ax.set_xticks(PASSES, PASSES)
 plt.show()
@@ -273,7 +273,7 @@ plt.show()
 #
 # and a network learns to predict the noise $\varepsilon$ from $x_t$ and $t$, with the squared error. Didn't the squared error give a smear? Yes, and it still does: from pure noise, the best guess is the mean of all data. But we only go a small step towards it, add a little new noise, and ask again. So the guess becomes sharper, step by step.
 #
-# A picture would need a large network. Points in the plane need one of a few thousand parameters. Our data are the ink of a handwritten three: points drawn from its pixels.
+# A picture would need a large network. Points in the plane need one of a few thousand parameters. Our data are the ink of a handwritten three: points sampled from its pixels.
 
 # %%
 show_source(denoising_loss)
