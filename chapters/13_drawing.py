@@ -19,7 +19,7 @@
 # - put a sentence and its picture in one row, for Day 9's GPT to learn,
 # - sample a picture with a temperature, and let CLIP choose the best drawing.
 #
-# Today builds on [Day 1](01_convolution.ipynb)'s convolutions, [Day 9](09_gpt.ipynb)'s GPT and [Day 12](12_vision.ipynb)'s scenes and CLIP. It takes 50 minutes to read and 31 to write five functions; the exercises at its end take another half an hour. At the end you type a sentence, and a model on this page draws it sixteen times, best first.
+# Today builds on [Day 1](01_convolution.ipynb)'s convolutions, [Day 9](09_gpt.ipynb)'s GPT and [Day 12](12_vision.ipynb)'s scenes and CLIP. It takes 50 minutes to read and 31 to write five functions; the exercises at its end take another half an hour. At the end you type a sentence, and a model on this page draws sixteen pictures of it, best first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -58,7 +58,7 @@ quiz("13_drawing")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* Yesterday, a network found the sentence for a picture. Today a sentence is given, and the picture has to be found. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss?
+# *3 minutes.* Yesterday, a network found the sentence for a picture. Today we go the other way: given a sentence, find a picture. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss?
 #
 # Because a sentence has many pictures. *A red three* may be at any position, in any handwriting. If several answers are correct, the squared error is smallest for their mean. Here are three drawings for each of two sentences, and the mean of 500.
 
@@ -80,7 +80,7 @@ plt.show()
 # %% [markdown]
 # No network with this loss can do better than these clouds. A writer of text doesn't have this problem. Asked how a sentence goes on, Day 9's GPT gives a probability to each possible token, **samples one of them**, and goes on from there. If it could draw, it would continue the left half of a three with the right half of the same three.
 #
-# So let a GPT write the picture. Token by token means pixel by pixel, and a picture has 24 · 24 pixels with three numbers each. Attention compares every token with every one before it.
+# So let a GPT write the picture. Token by token would mean pixel by pixel, and a picture has 24 · 24 pixels with three numbers each. But attention compares every token with every one before it.
 
 # %% tags=["view"]
 guess(
@@ -155,7 +155,7 @@ check.show_reference("nearest_codes")
 # %% [markdown]
 # ### A gradient for the encoder
 #
-# *8 minutes, 6 of them yours.* Now there is a choice in the middle of the network. Move $z$ a little, and $q$ doesn't move at all, until it jumps. The derivative of a choice is 0 wherever it exists, so the encoder gets no gradient and learns nothing.
+# *8 minutes, 6 of them yours.* Now there is a choice in the middle of the network. Move $z$ a little, and $q$ doesn't move at all, until it jumps. The derivative of a choice is 0 wherever it exists, so the encoder would get no gradient and learn nothing.
 #
 # The way out is a trick: **straight-through** {cite}`bengio2013estimating`. Forward, the decoder reads $q$. Backward, $z$ gets the gradient of $q$, as if nothing had happened between them. If the decoder would like $q$ to be a little larger, then let $z$ become larger, and perhaps the next choice will be another.
 
@@ -481,7 +481,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Say it in a sentence, in English or Chinese, and watch it being drawn, code by code, sixteen times at once. CLIP puts the best one first. Try a red zero or a blue seven, which no training picture showed. Then find a sentence that it never gets right.
+# *6 minutes.* Type a sentence, in English or Chinese, and watch sixteen pictures of it appear, code by code. CLIP puts the best one first. Try a red zero or a blue seven, which no training picture showed. Then find a sentence that it never gets right.
 
 # %% tags=["view"]
 ready = [ONE, TWO, "红色的零", "a small green circle in a large yellow square"]
@@ -542,7 +542,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "dal-3",
-    "Yes: with one drawing for each sentence, {seen:.0%} of known combinations and {unseen:.0%} of new ones are drawn correctly.",
+    "Yes: with one drawing per sentence, {seen:.0%} of known combinations are drawn correctly, and {unseen:.0%} of new ones are, too.",
     seen=by_tries["known combinations"][0],
     unseen=by_tries["new combinations"][0],
     holds=lambda seen, unseen: 0.3 < unseen < seen < 0.97,
@@ -556,7 +556,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "dal-4",
-    "Yes: of sixteen drawings, CLIP chooses a correct one for {seen:.0%} of known combinations and {unseen:.0%} of new ones; with one drawing, {first:.0%} and {first_new:.0%} are correct.",
+    "Yes: of sixteen drawings, CLIP chooses a correct one for {seen:.0%} of known and {unseen:.0%} of new combinations; with one drawing, {first:.0%} and {first_new:.0%} are correct.",
     seen=by_tries["known combinations"][-1],
     unseen=by_tries["new combinations"][-1],
     first=by_tries["known combinations"][0],

@@ -61,12 +61,12 @@ plt.show()
 alone, restarted = fmean(in_use["learned"]), fmean(in_use["restarted"])
 claim(
     "dal-2",
-    "Yes: left to its loss, a codebook of 256 has a perplexity of {alone:.1f} after 600 steps; with restarts it has one of {restarted:.0f}.",
+    "Yes: left to its loss, a codebook of 256 has a perplexity of {alone:.1f}; with restarts, its perplexity is {restarted:.0f}.",
     alone=alone,
     restarted=restarted,
     holds=lambda alone, restarted: alone < 10 and restarted > 40,
     experiment="codebooks",
-    scale="256 codes of width 16, 24 × 24 pixels, three seeds, one learning rate",
+    scale=f"{stored.parameters['steps']} steps, 256 codes of width 16, 24 × 24 pixels, three seeds, one learning rate",
 )
 
 # %% [markdown]
@@ -164,7 +164,7 @@ observe(
 plain, pushed = (fmean(guided["unseen", 1, how]) for how in ("", "guided, "))
 claim(
     "dal-5",
-    "Yes: of sentences about new combinations, {plain:.0%} are drawn correctly without guidance, {pushed:.0%} with a weight of 2.",
+    "Yes: without guidance, {plain:.0%} of sentences about new combinations are drawn correctly; with a weight of 2, {pushed:.0%} are.",
     plain=plain,
     pushed=pushed,
     holds=lambda plain, pushed: pushed > plain + 0.05 and plain > 0.05,
@@ -205,7 +205,7 @@ says = fmean(described[1, "seen"])
 draws, only_draws = (fmean(row["chosen of 16, 1, seen"] for row in rows) for rows in (both, page))
 claim(
     "dal-6",
-    "Yes: it describes {says:.0%} of pictures of one thing correctly, and draws {draws:.0%} of sentences; one that only draws, {only:.0%}.",
+    "Yes: it describes {says:.0%} of pictures of one thing correctly and draws {draws:.0%} of sentences; a writer that only draws manages {only:.0%}.",
     says=says,
     draws=draws,
     only=only_draws,
@@ -218,7 +218,7 @@ claim(
 # (deeper-at-once)=
 # ## All codes at once: MaskGIT
 #
-# *6 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw, it begins with all of them hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
+# *6 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All codes are predicted at once, and in each of eight steps some are kept, few at first and more later. The order is random in this picture.", "name": "fig-draw-unmasking"}, "image": {"alt": "Eight pictures of six by six squares, with ever fewer squares covered; the last shows a red three left of a blue seven."}}
 scene = draw(understand("a red three left of a blue seven"), seed=1)
@@ -265,13 +265,13 @@ plt.show()
 # (deeper-diffusion)=
 # ## What does diffusion do differently?
 #
-# *6 minutes.* **Many picture generators write no row of codes. What do they do?** They **take noise away** {cite}`sohl2015deep,ho2020denoising`. In training, data are mixed with noise, in $T$ steps from almost none to nothing else:
+# *6 minutes.* **Many picture generators write no row of codes. What do they do?** They **take noise away** {cite}`sohl2015deep,ho2020denoising`. In training, data are mixed with noise; over $T$ steps, its share grows from almost none to nearly all:
 #
 # $$
 # x_t = \sqrt{\bar\alpha_t}\, x_0 + \sqrt{1 - \bar\alpha_t}\, \varepsilon , \qquad \varepsilon \sim \mathcal{N}(0, I) ,
 # $$ (eq-diffusion)
 #
-# and a network learns to predict the noise $\varepsilon$ from $x_t$ and $t$, with the squared error. Didn't the squared error give a smear? Yes, and it still does: from pure noise, the best guess is the mean of all data. But we only go a small step towards it, add a little new noise, and ask again. So the guess becomes sharper, step by step.
+# and a network learns to predict the noise $\varepsilon$ from $x_t$ and $t$, with the squared error. Didn't the squared error give a smear? Yes, and it still does: from pure noise, the best guess is the mean of all data. But we only go a small step towards it, add a little new noise, and ask again. So the guess becomes sharper with each step.
 #
 # A picture would need a large network. Points in the plane need one of a few thousand parameters. Our data are the ink of a handwritten three: points sampled from its pixels.
 
