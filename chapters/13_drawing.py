@@ -97,7 +97,7 @@ guess(
 #
 # *2 minutes.* An **autoencoder** is a network that returns its input, by way of something smaller. Its **encoder** turns the picture into 6 × 6 vectors, one for each patch of 4 × 4 pixels. Each vector is replaced by the nearest of 256 learned ones, the **codebook**, and only its number is kept: the **code**. Its **decoder** draws the picture from the codes. That is a **VQ-VAE** {cite}`oord2017neural`; VQ stands for vector quantisation.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture fits into 36 symbols: the encoder turns each patch into a vector, the codebook turns the vector into a number, and the decoder draws a picture from the numbers.", "name": "fig-draw-parts"}, "image": {"alt": "On the left is a black picture with a red three. An arrow, encoder, leads to a grid of six by six numbers, and an arrow, decoder, from there to a picture that looks nearly the same."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture fits into 36 symbols. The encoder turns each patch into a vector, and the codebook turns each vector into a number. The decoder draws a picture from the numbers.", "name": "fig-draw-parts"}, "image": {"alt": "On the left is a black picture with a red three. An arrow, encoder, leads to a grid of six by six numbers, and an arrow, decoder, from there to a picture that looks nearly the same."}}
 held = models.load("drawing_codes")
 coder = coding.restored_autoencoder(held.weights)
 example = many[0][:1]
@@ -542,7 +542,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "dal-3",
-    "Yes: with one drawing per sentence, {seen:.0%} of known combinations are drawn correctly, and {unseen:.0%} of new ones are, too.",
+    "Yes: with one drawing per sentence, {seen:.0%} of known combinations are drawn correctly, and {unseen:.0%} of new ones are.",
     seen=by_tries["known combinations"][0],
     unseen=by_tries["new combinations"][0],
     holds=lambda seen, unseen: 0.3 < unseen < seen < 0.97,
@@ -556,7 +556,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "dal-4",
-    "Yes: of sixteen drawings, CLIP chooses a correct one for {seen:.0%} of known and {unseen:.0%} of new combinations; with one drawing, {first:.0%} and {first_new:.0%} are correct.",
+    "Yes: from sixteen drawings, CLIP chooses a correct one for {seen:.0%} of known and {unseen:.0%} of new combinations; single drawings are correct for {first:.0%} and {first_new:.0%}.",
     seen=by_tries["known combinations"][-1],
     unseen=by_tries["new combinations"][-1],
     first=by_tries["known combinations"][0],
@@ -620,7 +620,7 @@ check("picture_loss", picture_loss)
 # ```{exercise} The best of many
 # :label: exercise-best-of
 #
-# *Core, 6 minutes.* Given CLIP's vectors of n drawings for each of B sentences, and those of the sentences, return the index of the drawing whose cosine with its sentence is largest. The vectors may have any length. ([Solution](solutions/13_drawing.ipynb#solution-best-of))
+# *Core, 6 minutes.* CLIP gives a vector to each of B sentences and to n drawings of each. For each sentence, return the index of the drawing whose cosine with it is largest. The vectors may have any length. ([Solution](solutions/13_drawing.ipynb#solution-best-of))
 # ```
 
 
