@@ -2,9 +2,9 @@
 
 An autoencoder with a codebook learns from pictures that are all drawn anew. All shares are of
 handwriting and of scenes that were not in training. "read": the parser reads the scene in what was
-drawn from the codes; "before": in the picture itself, where it errs, too. "png bits" are of the
-same pictures as PNG files. "int8": with the weights in whole numbers, as they are stored for the
-page, where the first seed is.
+drawn from the codes; "before": in the picture itself, where it errs, too. "png bits" are of
+pictures of the same scenes off the grid, as PNG files. "int8": with the weights in whole numbers,
+as they are stored for the page, where the first seed is.
 """
 
 from utils.data.scenes import drawn, scenes

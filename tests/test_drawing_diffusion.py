@@ -43,16 +43,6 @@ def test_data_and_noise_share_the_variance():
     torch.testing.assert_close(found[1], kept[3].sqrt() * x[1] + (1 - kept[3]).sqrt() * noise[1])
 
 
-def test_as_many_small_steps_as_one_large_one():
-    kept = signal_kept(20)
-    scale, variance = 1.0, 0.0
-    for t in range(1, 13):
-        step = (kept[t] / kept[t - 1]).item()
-        scale, variance = scale * math.sqrt(step), step * variance + 1 - step
-    assert scale == pytest.approx(kept[12].sqrt().item(), rel=1e-5)
-    assert variance == pytest.approx(1 - kept[12].item(), rel=1e-5)
-
-
 def test_with_the_noise_known_there_is_no_loss_and_the_point_is_found():
     point = torch.tensor([1.5, -0.5])
     model = Knows(point, 30)
@@ -62,7 +52,7 @@ def test_with_the_noise_known_there_is_no_loss_and_the_point_is_found():
     torch.testing.assert_close(way[-1], point.expand(200, 2), atol=1e-3, rtol=0)
 
 
-def test_every_step_but_the_last_of_all_is_asked_for():
+def test_each_step_from_the_first_to_the_last_is_asked_for():
     asked = []
 
     class Asks(Knows):

@@ -166,7 +166,7 @@ def without_sentences(
 def guided_logits(with_sentence: Tensor, without: Tensor, weight: float) -> Tensor:
     """Move logits away from those without the sentence (Ho & Salimans, 2022, eq. 6).
 
-    Of codes it is done with logits (Gafni et al., 2022, §3.4): without + weight · (with - without).
+    Of codes it is done with logits (Gafni et al., 2022): without + weight · (with - without).
     weight: 1 leaves the logits with the sentence as they are, and 0 forgets it.
     Shapes: (B, V) each to (B, V).
     Raises: ValueError if the shapes differ.
