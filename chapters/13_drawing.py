@@ -556,7 +556,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "dal-4",
-    "Yes: from sixteen drawings, CLIP chooses a correct one for {seen:.0%} of known and {unseen:.0%} of new combinations; single drawings are correct for {first:.0%} and {first_new:.0%}.",
+    "Yes: of sixteen, CLIP chooses a correct drawing for {seen:.0%} of known and {unseen:.0%} of new combinations; single drawings are correct for {first:.0%} and {first_new:.0%}.",
     seen=by_tries["known combinations"][-1],
     unseen=by_tries["new combinations"][-1],
     first=by_tries["known combinations"][0],
