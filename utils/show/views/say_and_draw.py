@@ -8,7 +8,7 @@ from utils.show.views.models import Stored, check_shapes, encoder_block, hand_ov
 from utils.show.views.which_sentence import check as check_clip
 
 TRIES = 16  # pictures of a sentence
-TEMPERATURE = 1.0
+TEMPERATURE = 0.7
 SYMBOLS, POSITIONS = "stack.embedding.symbols.weight", "stack.embedding.positions.table"
 CHANNELS, STRIDE = 3, 4  # of a picture; pixels between its codes, each way
 
