@@ -299,7 +299,7 @@ def test_it_is_used_by_keyboard_alone(opened):
     first = codes_of(tab)
     tab.get_by_label("temperature").focus()
     tab.keyboard.press("ArrowLeft")  # draws the same with another temperature
-    expect(tab.locator("output")).to_have_text("0.95")
+    expect(tab.locator("output")).to_have_text(f"{TEMPERATURE - 0.05:.2f}")
     expect(told(tab)).to_have_text("It is drawing.")
     drawn(tab)
     tries(tab).first.focus()
@@ -448,7 +448,7 @@ def test_models_of_the_page_come_back_from_their_files():
         for weight, other in zip(one.parameters(), found.parameters(), strict=True):
             assert (other - weight).abs().max() < weight.abs().max() / 250
     size = sum(part.nbytes for one in stored.values() for all in one.values() for part in all)
-    assert size < 0.5e6  # in base64, with CLIP's, below a megabyte
+    assert size < 0.55e6  # in base64, with CLIP's, below a megabyte
     with pytest.raises(ValueError, match="another model"):
         restored_writer(stored[CODES])
     with pytest.raises(ValueError, match="another model"):
@@ -472,7 +472,7 @@ def test_there_is_a_sentence_to_begin_with(here, shown, sentences):
         (0, {"longest": 65}, "heads, words or longest"),
         (0, {"words": ["a"]}, "output.weight"),
         (1, {"decoder.5.bias": (np.zeros(1, np.float32),)}, "decoder.5.bias"),
-        (1, {"encoder.0.0.bias": (np.zeros(1, np.float32),)}, "encoder.0.0.bias"),
+        (1, {"decoder.7.bias": (np.zeros(1, np.float32),)}, "decoder.7.bias"),
         (2, {"heads": 5}, "heads, patch size or temperature"),
         (2, {"words": ["b", *VOCABULARY.symbols[1:]]}, "different words"),
     ],
