@@ -7,8 +7,6 @@ found with the first seed. "correct": the share of pictures that find their sent
 list has a number for each seed. "by rate": the same of the validation scenes.
 """
 
-from statistics import fmean
-
 from utils.tasks import scenes as task
 from utils.tasks.captions import PicturesAndSentences
 from utils.tasks.patches import SEEDS, tuned
@@ -26,13 +24,10 @@ def measure(batch_size: int, pictures: int) -> dict:
         )
         return model.eval()
 
-    def correct(model, part: str = "validation") -> float:
-        return fmean(fmean(task.retrieved(model, part=part, seed=draw)) for draw in range(3))
-
-    found = tuned(trained, correct, RATES, SEEDS)
+    found = tuned(trained, task.found_both_ways, RATES, SEEDS)
     return {
         "rate": found.rate,
         "by rate": found.by_rate,
         "temperature": [model.temperature.item() for model in found.models],
-        "correct": [correct(model, "test") for model in found.models],
+        "correct": [task.found_both_ways(model, "test") for model in found.models],
     }

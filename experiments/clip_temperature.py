@@ -6,8 +6,6 @@ with the first seed. "correct": as in `clip_batches`; "ends at": the temperature
 list has a number for each seed.
 """
 
-from statistics import fmean
-
 from utils.tasks import scenes as task
 from utils.tasks.captions import PicturesAndSentences
 from utils.tasks.patches import SEEDS, tuned
@@ -24,13 +22,10 @@ def measure(temperature: float, steps: int, batch_size: int) -> dict:
         task.train(model, batches, rate=rate, learn_temperature=not temperature, seed=seed)
         return model.eval()
 
-    def correct(model, part: str = "validation") -> float:
-        return fmean(fmean(task.retrieved(model, part=part, seed=draw)) for draw in range(3))
-
-    found = tuned(trained, correct, RATES, SEEDS)
+    found = tuned(trained, task.found_both_ways, RATES, SEEDS)
     return {
         "rate": found.rate,
         "by rate": found.by_rate,
         "ends at": [model.temperature.item() for model in found.models],
-        "correct": [correct(model, "test") for model in found.models],
+        "correct": [task.found_both_ways(model, "test") for model in found.models],
     }
