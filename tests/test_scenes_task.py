@@ -165,3 +165,16 @@ def test_a_fixed_temperature_stays():
     model = task.clip(temperature=0.1)
     task.train(model, captions.PicturesAndSentences(2, 8, n=100), learn_temperature=False)
     assert model.temperature.item() == pytest.approx(0.1)
+
+
+def test_found_both_ways_is_the_mean_of_three_draws_of_a_part(monkeypatch):
+    shares = {0: (0.2, 0.4), 1: (0.6, 0.8), 2: (1.0, 0.0)}
+    asked = []
+
+    def retrieved(model, *, part, seed):
+        asked.append((model, part))
+        return shares[seed]
+
+    monkeypatch.setattr(task, "retrieved", retrieved)
+    assert task.found_both_ways("clip", "test") == pytest.approx(0.5)
+    assert asked == [("clip", "test")] * 3
