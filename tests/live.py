@@ -13,10 +13,17 @@ RUN = """([given, held, parts, name]) => {
 }"""
 
 
-def computed(chromium, model: str, name: str, parts: list[str], **given) -> list[dict]:
-    """What the function of that name yields for a stored model, in the page."""
-    script = (models.FOLDER / f"{model}.js").read_text("ascii")
-    held = json.loads(script.partition("] = ")[2].removesuffix(";\n"))
+def computed(
+    chromium, model: str | dict[str, str], name: str, parts: list[str], **given
+) -> list[dict]:
+    """What the function of that name yields for a stored model, or for several, in the page."""
+
+    def stored(name: str) -> dict:
+        script = (models.FOLDER / f"{name}.js").read_text("ascii")
+        return json.loads(script.partition("] = ")[2].removesuffix(";\n"))
+
+    several = isinstance(model, dict)
+    held = {key: stored(one) for key, one in model.items()} if several else stored(model)
     code = "\n".join((frame.HERE / f"{part}.js").read_text("utf-8") for part in parts)
     tab = chromium.new_page()
     found = tab.evaluate(RUN, [given, held, code, name])

@@ -38,11 +38,14 @@ def in_two_bytes(model: nn.Module) -> dict[str, tuple[np.ndarray, ...]]:
 
 @torch.no_grad()
 def restored(model: nn.Module, weights: Weights) -> nn.Module:
-    """Give a model the weights that `in_two_bytes` kept; return it in evaluation mode.
+    """Give a model the weights that `in_two_bytes` or `in_int8` kept; return it in evaluation mode.
 
     Raises: ValueError if these are not the weights of such a model.
     """
-    own = dict(model.named_parameters())
+    own = {  # kernels are kept as rows
+        name: weight.flatten(1) if weight.dim() > 2 else weight
+        for name, weight in model.named_parameters()
+    }
     kept = {name: sum_of(weights, name) for name in weights if not name.endswith(REST)}
     unlike = sorted(
         name

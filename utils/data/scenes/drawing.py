@@ -36,7 +36,11 @@ def draw(scene: Scene, seed: int | Random, part: str = "train") -> Tensor:
 
 
 def drawn(
-    scenes: Sequence[Scene], seed: int | Random, part: str = "train", need_boxes: bool = False
+    scenes: Sequence[Scene],
+    seed: int | Random,
+    part: str = "train",
+    need_boxes: bool = False,
+    grid: int = 1,
 ) -> Tensor | tuple[Tensor, list[list[Box]]]:
     """Draw scenes on black, each at places drawn from all that its relations allow.
 
@@ -47,12 +51,13 @@ def drawn(
     seed: a number, or Python's generator, which then goes on.
     part: of scikit-learn's digits in "file order": handwriting of "test" is never in "train".
     need_boxes: also say where each thing was drawn.
+    grid: corners lie at multiples of this many pixels, but for what is inside another thing.
     Returns: pictures (n, 3, 24, 24), red, green and blue, float32 in 0..1; and with `need_boxes`
         a list of boxes for each, in the order of its things.
     Raises: ValueError if there is no such part, or a scene has no room in the picture.
     """
     chance = seed if isinstance(seed, Random) else Random(seed)
-    boxes = [_placed(scene, chance) for scene in scenes]
+    boxes = [_placed(scene, chance, grid) for scene in scenes]
     pictures = np.zeros((len(scenes), 3, SIDE, SIDE), dtype=np.float32)
     for picture, scene, places in zip(pictures, scenes, boxes, strict=True):
         _paint(picture, scene.things, places, chance, _handwriting(part))
@@ -134,13 +139,14 @@ def _handwriting(part: str) -> dict[str, list[np.ndarray]]:
     return {name: list(images[labels == n, 0].numpy()) for n, name in enumerate(DIGITS)}
 
 
-def _placed(scene: Scene, chance: Random) -> list[Box]:
+def _placed(scene: Scene, chance: Random, grid: int) -> list[Box]:
     """A box for each thing, at one of the places that the relations allow; all are as likely."""
-    corners, extent, places = _arrangements(_outlines(scene), scene.relations)
+    corners, extent, places = _arrangements(_outlines(scene), scene.relations, grid)
     if not places:
         raise ValueError(f"A picture has no room for this scene: {scene}.")
     row = chance.choices(range(len(places)), cum_weights=places)[0]
-    left, top = (chance.randint(0, SIDE - length) for length in extent[row].tolist())
+    free = ((SIDE - length) // grid for length in extent[row].tolist())
+    left, top = (grid * chance.randint(0, most) for most in free)
     sides = [thing.side for thing in scene.things]
     return [
         Box(x + left, y + top, x + left + side, y + top + side)
@@ -172,7 +178,9 @@ def _outlines(scene: Scene) -> tuple[str | None, ...]:
 
 
 @cache
-def _arrangements(large: tuple[str | None, ...], relations: tuple[str, ...]) -> tuple:
+def _arrangements(
+    large: tuple[str | None, ...], relations: tuple[str, ...], grid: int = 1
+) -> tuple:
     """All ways in which things lie to each other: corners, and sums of how often each has room.
 
     large: see `_outlines`.
@@ -183,6 +191,8 @@ def _arrangements(large: tuple[str | None, ...], relations: tuple[str, ...]) -> 
     corners = np.zeros((1, 1, 2), dtype=int)
     for i, name in enumerate(relations):
         steps = _offsets(*large[i : i + 2], name)
+        if name != "inside":
+            steps = steps[(steps % grid == 0).all(axis=1)]
         before = np.repeat(corners, len(steps), axis=0)  # each way so far, with each step
         after = before[:, -1] + np.tile(steps, (len(corners), 1))
         corners = np.concatenate([before, after[:, None]], axis=1)
@@ -193,7 +203,7 @@ def _arrangements(large: tuple[str | None, ...], relations: tuple[str, ...]) -> 
         a, b = corners[:, 0], corners[:, 2]
         fits &= ~((a < b + sides[2]) & (b < a + sides[0])).all(axis=1)
     corners, extent = corners[fits], extent[fits]
-    return corners, extent, (SIDE + 1 - extent).prod(axis=1).cumsum().tolist()
+    return corners, extent, ((SIDE - extent) // grid + 1).prod(axis=1).cumsum().tolist()
 
 
 def _offsets(a: str | None, b: str | None, name: str) -> np.ndarray:

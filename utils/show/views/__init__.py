@@ -17,6 +17,7 @@ from utils.show.views.questions import guess, quiz
 from utils.show.views.race import race
 from utils.show.views.reading import reading
 from utils.show.views.recurrent_writer import recurrent_writer
+from utils.show.views.say_and_draw import say_and_draw
 from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.translator import translator
@@ -48,6 +49,7 @@ __all__ = [
     "race",
     "reading",
     "recurrent_writer",
+    "say_and_draw",
     "sliding",
     "stream",
     "translator",

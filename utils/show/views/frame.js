@@ -40,12 +40,23 @@ function bar(name, number, share) {
   return row;
 }
 
+// A slider between its name and its value; change gets each new one.
+function slider(name, { value, ...range }, change) {
+  const output = make("output", {}, value.toFixed(2));
+  const input = make("input", { type: "range", ...range, value, oninput: () => {
+    output.textContent = Number(input.value).toFixed(2);
+    change(Number(input.value));
+  } });
+  return make("label", { class: "view-field view-slider" }, name, input, output);
+}
+
 const quote = (text) => `“${text}”`;
 const list = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter((part) => part).join(" and ");
 const count = (number) => number.toLocaleString("en");
 const wholePercent = (share) => `${Math.round(100 * share)}%`;
 const percent = (share) => (share >= 0.0995 || share === 0 ? wholePercent(share)
   : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
+const score = (number, digits = 2) => number.toFixed(digits).replace("-", "−");
 
 // The places of some numbers, that of the largest first; of equal ones the lower place.
 const ranked = (numbers) => [...numbers.keys()].sort((one, other) => numbers[other] - numbers[one]);

@@ -27,7 +27,7 @@ function serve(model) {
   };
 }
 
-// A worker with a stored model. run: for each piece `take` is called, at the end `done`; at most one
+// A worker with a stored model, or with several by name. run: for each piece `take` is called, at the end `done`; at most one
 // piece comes in `pace` milliseconds. stop: nothing of a run comes any more.
 function awake(model, stored) {
   const source = `"use strict";\n${runtime}\n${model}\n(${serve})(${model.name});`;

@@ -1,10 +1,19 @@
+// A sentence's words, as `utils.data.scenes` splits it.
+const words = (text) => text.toLowerCase().match(/[a-z]+|[^\sa-z,.;:!?，。；：！？、]/gu) ?? [];
+
+// The pixels of a picture, (3 · size · size), in 0..1.
+function paint(canvas, numbers, size) {
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext("2d"), image = context.createImageData(size, size), n = size * size;
+  for (let i = 0; i < n; i++) image.data.set([0, 1, 2].map((c) => Math.round(255 * numbers[c * n + i])).concat(255), 4 * i);
+  context.putImageData(image, 0, 0);
+}
+
 // Scenes and what is said of them, as in `utils.data.scenes`. A scene is {things: [{form, colour,
 // size}, …], relations}; relations[i] is how thing i lies to thing i + 1.
 function sayings({ languages, patterns, phrases, english, opposite, relations, colours, forms }) {
   const hues = Object.keys(colours), readers = patterns.map(([language, , way, source]) => ({ language, way, source: new RegExp(`^(?:${source})$`, "u") }));
   const same = (one, other) => one.form === other.form && one.colour === other.colour && one.size === other.size;
-
-  const words = (text) => text.toLowerCase().match(/[a-z]+|[^\sa-z,.;:!?，。；：！？、]/gu) ?? [];
 
   // What a sentence says, in which language and way; undefined if it is none of the grammar.
   function understand(text) {
@@ -108,5 +117,5 @@ function sayings({ languages, patterns, phrases, english, opposite, relations, c
     return { things, relations: things.slice(1).map((thing, i) => relation(things[i], thing)) };
   }
 
-  return { words, understand, say, relation, holds, exchanged, among, seen };
+  return { understand, say, relation, holds, exchanged, among, seen };
 }

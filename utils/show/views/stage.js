@@ -20,13 +20,6 @@ function stage({ side, forms, colours }, changed) {
     return picture;
   }
 
-  function paint(canvas, numbers, size) {
-    canvas.width = canvas.height = size;
-    const context = canvas.getContext("2d"), image = context.createImageData(size, size), n = size * size;
-    for (let i = 0; i < n; i++) image.data.set([0, 1, 2].map((c) => Math.round(255 * numbers[c * n + i])).concat(255), 4 * i);
-    context.putImageData(image, 0, 0);
-  }
-
   const called = ({ form, size }) => (size ? `${size} ${form}` : form);
   const named = (thing) => `${thing.colour} ${called(forms[thing.kind])}`;
   const within = (value, thing) => Math.min(side - wide(thing), Math.max(0, Math.round(value)));

@@ -1,6 +1,6 @@
 // Two encoders into one space (`utils.vision.CLIP`): how well a picture fits sentences, and what its
 // patches have to do with it.
-function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, remember, attend }, model) {
+function towers({ decode, part, product, row, plus, layerNorm, cache, block }, model) {
   const weights = decode(model), { heads, patch_size: P, words } = model, ids = new Map(words.map((word, id) => [word, id]));
   const symbols = "embedding.symbols.", positions = "embedding.positions.table";
   const [vision, text] = ["image", "text"].map(encoder), known = new Map(); // sentences that have been encoded
@@ -17,43 +17,11 @@ function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, reme
     return x.map((value) => value / length);
   };
 
-  // W x + b of many vectors: four at a time, which is faster than one by one.
-  function products(W, xs, b) {
-    const { rows, columns, numbers } = W, ys = xs.map(() => new Float32Array(rows)), spare = new Float32Array(rows);
-    for (let t = 0; t < xs.length; t += 4) {
-      const [p, q, r, s] = [0, 1, 2, 3].map((k) => xs[t + k] ?? xs[t]);
-      const [y, z, u, v] = [0, 1, 2, 3].map((k) => ys[t + k] ?? spare);
-      for (let i = 0, at = 0; i < rows; i++) {
-        let one = b[i], two = one, three = one, four = one;
-        for (let j = 0; j < columns; j++, at++) {
-          const w = numbers[at];
-          one += w * p[j];
-          two += w * q[j];
-          three += w * r[j];
-          four += w * s[j];
-        }
-        y[i] = one;
-        z[i] = two;
-        u[i] = three;
-        v[i] = four;
-      }
-    }
-    return ys;
-  }
-
-  // Blocks in pre-norm over some vectors; then the mean of those at some places, in the common space.
+  // Blocks over some vectors; then the mean of those at some places, in the common space.
   function read(x, { own, stack, blocks }, places) {
-    const D = x[0].length;
     blocks.forEach((layer, i) => {
-      const norm = (k, one) => layerNorm(one, layer[`residuals.${k}.norm.weight`], layer[`residuals.${k}.norm.bias`]);
-      const dense = (name, all) => products(layer[`${name}.weight`], all, layer[`${name}.bias`]);
-      const held = cache(x.length, D), roles = products(layer["self_attention.W_in"], x.map((one) => norm(0, one)), layer["self_attention.b_in"]);
-      for (const all of roles) remember(held, all.subarray(D, 2 * D), all.subarray(2 * D));
-      const left = i < blocks.length - 1 ? [...x.keys()] : places;
-      const mixed = dense("self_attention.W_o", left.map((place) => attend(roles[place].subarray(0, D), held, heads).context));
-      const after = left.map((place, k) => plus(x[place], mixed[k]));
-      const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(gelu));
-      x = after.map((one, k) => plus(one, thought[k]));
+      const held = cache(x.length, x[0].length), left = i < blocks.length - 1 ? [...x.keys()] : places;
+      x = block(layer, x, x.map(() => held), heads, left);
     });
     const normed = x.map((one) => layerNorm(one, stack["norm.weight"], stack["norm.bias"]));
     const mean = normed.reduce(plus).map((sum) => sum / normed.length);
@@ -80,8 +48,8 @@ function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, reme
 
   const fits = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
 
-  // Cosines of a picture and sentences (lists of words); then, patch by patch, by how much that of one
-  // sentence falls where it is hidden.
+  // Cosines of a picture and sentences (lists of words); then, if one sentence is chosen, patch by patch, by
+  // how much its cosine falls where the patch is hidden.
   return function* ({ picture, sentences, chosen, hidden: value }) {
     const all = sentences.map((sentence) => {
       const name = sentence.join(" ");
@@ -91,6 +59,7 @@ function towers({ decode, part, product, row, plus, layerNorm, gelu, cache, reme
     const tokens = patches(picture).map(token), whole = seen(tokens);
     const cosines = all.map((one) => fits(one, whole));
     yield { cosines };
+    if (chosen === undefined) return;
     const hidden = token(new Float32Array(3 * P * P).fill(value));
     for (const at of tokens.keys()) {
       yield { fall: cosines[chosen] - fits(all[chosen], seen(tokens.with(at, hidden))) };

@@ -1,6 +1,6 @@
 function draw({ model, world, start, sentence, hidden }) {
   const N = 16, WAIT = 250; // sentences, and milliseconds after a key
-  const { words, understand, say, holds, exchanged, among, seen } = sayings(world);
+  const { understand, say, holds, exchanged, among, seen } = sayings(world);
   let network = null, scale = 1, longest = 0, known = new Set(), timer, busy = false, late = false;
   let own = null, language = "en", way = 0, sixteen = [], chosen = 0, cosines = null, falls = [];
 
@@ -168,8 +168,6 @@ function draw({ model, world, start, sentence, hidden }) {
     }));
     covers.toggleAttribute("data-done", falls.length === canvas.patches ** 2);
   }
-
-  const score = (number, digits = 2) => number.toFixed(digits).replace("-", "−");
 
   function tell() {
     if (!cosines) return;

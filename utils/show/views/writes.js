@@ -88,14 +88,11 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
     if (!state.left) say();
   }
 
-  function slider(name, min, max, step) {
-    const key = { temperature: "temperature", "top-p": "p" }[name], output = make("output", {}, state[key].toFixed(2));
-    const range = make("input", { type: "range", min, max, step, value: state[key], oninput: () => {
-      state[key] = Number(range.value);
-      output.textContent = state[key].toFixed(2);
+  function setting(name, key, min, max) {
+    return slider(name, { min, max, step: 0.05, value: state[key] }, (value) => {
+      state[key] = value;
       change();
-    } });
-    return make("label", { class: "view-field view-slider" }, name, range, output);
+    });
   }
 
   function wake(found) {
@@ -110,7 +107,7 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
   const choices = make("div", { class: "view-choices" });
   load([model], text, told, wake);
   return [...typing.nodes,
-    slider("temperature", 0, 1.5, 0.05), slider("top-p", 0.05, 1, 0.05),
+    setting("temperature", "temperature", 0, 1.5), setting("top-p", "p", 0.05, 1),
     make("div", { class: "view-moves-back" }, button, back), text,
     make("div", { class: "view-halves" },
       make("div", {}, make("p", { class: "view-label" }, "What may come next"), bars),

@@ -1,0 +1,657 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 13: Drawing: a sentence becomes a picture
+#
+# **Today's question:** how can a network that writes one token after another draw a picture?
+#
+# After today you can
+#
+# - write a picture as 36 codes, with an encoder, a codebook and a decoder,
+# - pass a gradient through a choice that has none,
+# - say why a codebook collapses, and measure how much of it is in use,
+# - put a sentence and its picture in one row, for Day 9's GPT to learn,
+# - sample a picture with a temperature, and let CLIP choose the best drawing.
+#
+# Today builds on [Day 1](01_convolution.ipynb)'s convolutions, [Day 9](09_gpt.ipynb)'s GPT and [Day 12](12_vision.ipynb)'s scenes and CLIP. It takes 50 minutes to read and 31 to write five functions; the exercises at its end take another half an hour. At the end you type a sentence, and a model on this page draws sixteen pictures of it, best first.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from utils import drawing
+from utils.data.scenes import drawn, say, scenes, shows, understand
+from utils.drawing import Quantised, perplexity_of_codes
+from utils.exercises.drawing import check
+from utils.exercises.progress import checklist
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import observe
+from utils.show.mechanisms import drawing as mechanisms
+from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
+from utils.show.views import guess, models, quiz, say_and_draw
+from utils.tasks import captions
+from utils.tasks import drawing as task
+from utils.tasks import scenes as naming
+from utils.tasks import scenes_in_codes as coding
+from utils.training.sampling import chooser
+
+use_book_style()
+
+# %% [markdown]
+# **Five questions about yesterday**
+
+# %% tags=["view"]
+quiz("13_drawing")
+
+# %% [markdown]
+# ## Where we stand
+#
+# *3 minutes.* Yesterday, a network found the sentence for a picture. Today we go the other way: given a sentence, find a picture. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss?
+#
+# Because a sentence has many pictures. *A red three* may be at any position, in any handwriting. If several answers are correct, the squared error is smallest for their mean. Here are three drawings for each of two sentences, and the mean of 500.
+
+# %%
+sentences = ["a red three", "a small blue circle"]
+worlds = [understand(sentence) for sentence in sentences]
+many = [drawn([scene] * 500, seed=0, grid=coding.GRID) for scene in worlds]  # (500, 3, 24, 24) each
+means = torch.stack([pictures.mean(dim=0) for pictures in many])
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The best single answer to a sentence is a smear. Three drawings of each sentence, and the mean of 500.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of four pictures: three red threes at different places and a faint red cloud without any form; three blue circles and a faint blue cloud."}}
+titles = ["1", "2", "3", "mean"] * 2
+image_grid(
+    [*many[0][:3], means[0] / means[0].max(), *many[1][:3], means[1] / means[1].max()],
+    titles,
+    columns=4,
+)
+plt.show()
+
+# %% [markdown]
+# No network with this loss can do better than these clouds. A writer of text doesn't have this problem. Asked how a sentence goes on, Day 9's GPT gives a probability to each possible token, **samples one of them**, and goes on from there. If it could draw, it would continue the left half of a three with the right half of the same three.
+#
+# So let a GPT write the picture. Token by token would mean pixel by pixel, and a picture has 24 · 24 pixels with three numbers each. But attention compares every token with every one before it.
+
+# %% tags=["view"]
+guess(
+    "A picture is written in 1,728 numbers, one after another, or in 36 tokens. By what factor do the attention scores grow with the longer row?",
+    ["about 50", "about 2,300", "about 80,000"],
+    right="about 2,300",
+    because=f"There are {1728 / 36:.0f} times as many tokens, and each is compared with {1728 / 36:.0f} times as many: {(1728 / 36) ** 2:,.0f} times as many scores.",
+)
+
+# %% [markdown]
+# So a picture needs a shorter spelling.
+#
+# ## The idea
+#
+# *2 minutes.* An **autoencoder** is a network that returns its input, by way of something smaller. Its **encoder** turns the picture into 6 × 6 vectors, one for each patch of 4 × 4 pixels. Each vector is replaced by the nearest of 256 learned ones, the **codebook**, and only its number is kept: the **code**. Its **decoder** draws the picture from the codes. That is a **VQ-VAE** {cite}`oord2017neural`; VQ stands for vector quantisation.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture fits into 36 symbols. The encoder turns each patch into a vector, and the codebook turns each vector into a number. The decoder draws a picture from the numbers.", "name": "fig-draw-parts"}, "image": {"alt": "On the left is a black picture with a red three. An arrow, encoder, leads to a grid of six by six numbers, and an arrow, decoder, from there to a picture that looks nearly the same."}}
+held = models.load("drawing_codes")
+coder = coding.restored_autoencoder(held.weights)
+example = many[0][:1]
+with torch.no_grad():
+    codes = coder.encode(example)  # (1, 36)
+    mechanisms.three_parts(example[0], codes[0], coder.decode(codes)[0])
+plt.show()
+
+# %% [markdown]
+# Then a GPT learns rows that begin with a sentence and go on with the codes of its picture. Between the two is a **mark**, a symbol that says: the picture begins here. To draw, we give it a sentence, and it continues. That is the first **DALL·E** {cite}`ramesh2021zero`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: words (blue), padding, a mark (yellow), and codes (orange), whose ids come after those of the words. The lowest line is the weight of each symbol in the loss.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes: a, red, three, pad, mark, three codes, and dots. Below are their ids. The lowest row is the loss: one eighth under red and three, seven eighths under the codes; the cells under a, pad and mark are hatched."}}
+symbols = task.vocabulary()
+said = "a red three".split()
+ids = captions.as_ids([" ".join(said)])[0][0].tolist()
+mechanisms.shared_row(said, ids, codes[0, :3].tolist(), n_words=symbols.n_words, mark=symbols.mark)
+plt.show()
+
+# %% [markdown]
+# ## Step by step
+#
+# ### Codes: the nearest vector
+#
+# *8 minutes, 6 of them yours.* The encoder is Day 1: two convolutions with a stride of 2, and a residual block. For each patch, it returns a vector $z$ of width $D = 16$. The codebook has $K$ vectors $e_1, \dots, e_K$ of the same width. The code is the number of the nearest one, and the decoder reads that vector in place of $z$:
+#
+# $$
+# c = \operatorname*{argmin}_k \lVert z - e_k \rVert, \qquad q = e_c .
+# $$ (eq-nearest-code)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each vector becomes the nearest one of the codebook, and only its number is kept. Here vectors have two numbers, and there are five codes.", "name": "fig-draw-nearest"}, "image": {"alt": "A plane with a dozen small dots and five large numbered marks. A thin line joins each dot to its nearest mark."}}
+marks = torch.tensor([[-2.2, 0.8], [-1.0, -0.7], [0.4, 0.9], [2.1, 0.3], [0.7, -0.6]])
+torch.manual_seed(0)
+mechanisms.nearest(marks[torch.arange(13) % 5] + 0.35 * torch.randn(13, 2), marks)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The nearest code
+# :label: exercise-nearest-codes
+#
+# *6 minutes.* Compute {eq}`eq-nearest-code` for n vectors: return the codes, and the codebook's vectors that belong to them. ([Solution](solutions/13_drawing.ipynb#solution-nearest-codes))
+# ```
+
+
+# %%
+def nearest_codes(z, codebook):
+    """Shapes: z (n, D), codebook (K, D); returns codes (n,) and q (n, D)."""
+    raise NotImplementedError
+
+
+nearest_codes = check("nearest_codes", nearest_codes)
+
+# %%
+check.show_reference("nearest_codes")
+
+# %% [markdown]
+# ### A gradient for the encoder
+#
+# *8 minutes, 6 of them yours.* Now there is a choice in the middle of the network. Move $z$ a little, and $q$ doesn't move at all, until it jumps. The derivative of a choice is 0 wherever it exists, so the encoder would get no gradient and learn nothing.
+#
+# The way out is a trick: **straight-through** {cite}`bengio2013estimating`. Forward, the decoder reads $q$. Backward, $z$ gets the gradient of $q$, as if nothing had happened between them. If the decoder would like $q$ to be a little larger, then let $z$ become larger, and perhaps the next choice will be another.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Straight-through: forward, the nearest code takes the place of z. Backward, the gradient jumps over this step.", "name": "fig-draw-straight"}, "image": {"alt": "A row of boxes from encoder through z, nearest and q to decoder, joined by arrows. Below them, dashed arrows lead back; one jumps from q to z past the box nearest."}}
+mechanisms.straight_through()
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Straight-through
+# :label: exercise-straight-through
+#
+# *6 minutes.* Return a tensor with the numbers of q, whose gradient goes to z unchanged, and not to q. (`detach` makes a constant of a tensor: its gradient is 0.) ([Solution](solutions/13_drawing.ipynb#solution-straight-through))
+# ```
+
+
+# %%
+def straight_through(z, q):
+    """Shapes: z and q (n, D); returns (n, D)."""
+    raise NotImplementedError
+
+
+straight_through = check("straight_through", straight_through)
+
+# %%
+check.show_reference("straight_through")
+
+# %% [markdown]
+# ### A loss for the codebook
+#
+# *8 minutes, 5 of them yours.* The gradient now goes past the codebook, so the codebook needs a loss of its own. Each of its vectors should move to the encoder's vectors that choose it. The encoder's vectors should stay near their code; otherwise they could grow forever, and the codebook would never catch up. This second pull is the **commitment**, with a weight $\beta$ of 0.25:
+#
+# $$
+# \mathcal{L} = \lVert \operatorname{sg}[z] - q \rVert^2 + \beta\, \lVert z - \operatorname{sg}[q] \rVert^2 .
+# $$ (eq-vq-loss)
+#
+# Here sg is **stop-gradient**: the number as it is, but as a constant. Both parts have the same value; they differ in what they move.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Both parts of the loss shorten the same distance. The first moves the codebook's vector q, the second, more weakly, the encoder's vector z.", "name": "fig-draw-pulls"}, "image": {"alt": "Two points, z and q. A long arrow leads from q towards z, a short one from z towards q."}}
+mechanisms.two_pulls(commitment=0.25)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The codebook's loss
+# :label: exercise-vq-loss
+#
+# *5 minutes.* Compute {eq}`eq-vq-loss` with the mean over all numbers in place of the sums. ([Solution](solutions/13_drawing.ipynb#solution-vq-loss))
+# ```
+
+
+# %%
+def vq_loss(z, q, beta):
+    """Shapes: z and q (n, D); returns a scalar tensor."""
+    raise NotImplementedError
+
+
+vq_loss = check("vq_loss", vq_loss)
+
+# %%
+check.show_reference("vq_loss")
+
+# %% [markdown]
+# Your three functions make a codebook:
+
+
+# %%
+class YourCodebook(drawing.Codebook):
+    """Vectors z (B, D, 6, 6) become the nearest of `self.table` (K, D)."""
+
+    def forward(self, z):
+        vectors = z.permute(0, 2, 3, 1).flatten(0, 2)  # (B · 36, D)
+        codes, q = nearest_codes(vectors, self.table)
+        self.uses += codes.bincount(minlength=self.K)
+        read = straight_through(vectors, q).view(len(z), 6, 6, -1).permute(0, 3, 1, 2)
+        return Quantised(read, codes.view(len(z), -1), vq_loss(vectors, q, 0.25))
+
+
+# %% [markdown]
+# ### The codebook collapses
+#
+# *4 minutes.* We train it on Day 12's scenes, drawn anew for each of 100 batches. (Today, things lie on the grid of the patches, so a digit always fills four of them.) How many codes does it use? A rare code should count for less than a common one. So we take the **perplexity** of the codes, $e^{H}$, where $H = -\sum_k p_k \ln p_k$ is the **entropy** of their shares $p_k$. If $n$ codes are used equally often, it is $n$.
+
+# %% tags=["training"]
+pool = scenes(2000, seed=0)
+pictures = drawn(pool[:200], seed=1, grid=coding.GRID)
+in_use = {}
+for kind, name in (("learned", "left alone"), ("restarted", "with restarts")):
+    yours = coding.autoencoder(kind)
+    yours.codebook = YourCodebook(coding.K, coding.D)
+    coding.train_autoencoder(yours, kind, steps=100, pool=pool)
+    with torch.no_grad():
+        in_use[name] = perplexity_of_codes(yours.encode(pictures), coding.K)
+
+# %% tags=["evidence"]
+observe(
+    "Left alone, your codebook of {K} has a perplexity of {alone:.1f}. With restarts it has one of {restarts:.0f}.",
+    K=coding.K,
+    alone=in_use["left alone"],
+    restarts=in_use["with restarts"],
+    holds=in_use["left alone"] < 4 < in_use["with restarts"] / 2,
+)
+
+# %% [markdown]
+# Left alone, a few codes take everything. A code that is chosen moves to the vectors that choose it, so it is chosen again. A code that no vector chooses gets no gradient, so it never comes closer. So we **restart** it: every 20 steps, each unused code is put where one of the encoder's vectors is {cite}`dhariwal2020jukebox`. (The [deeper page](deeper/13_drawing.ipynb) tries other remedies.)
+#
+# **Enough for tonight?** This is a good place to stop: you can write a picture in 36 symbols. Next, a sentence begins the row.
+#
+# ### One row for a sentence and its picture
+#
+# *8 minutes, 6 of them yours.* A language model has one vocabulary. Ours gets the words first, then the 256 codes, then the mark. So code 17 is not word 17, but the number of words plus 17. All sentences are padded to the same length, so each of the 36 positions in a picture has its own number in the row.
+
+# %% [markdown]
+# ```{exercise} A sentence and its codes
+# :label: exercise-sentence-and-codes
+#
+# *6 minutes.* Join words, mark and codes into one row of ids. Words keep their ids from 0 to n_words - 1. Code c becomes n_words + c. The mark has the last id, n_words + n_codes. ([Solution](solutions/13_drawing.ipynb#solution-sentence-and-codes))
+# ```
+
+
+# %%
+def sentence_and_codes(words, codes, n_words, n_codes):
+    """Shapes: words (B, T), codes (B, n); returns ids (B, T + 1 + n)."""
+    raise NotImplementedError
+
+
+sentence_and_codes = check("sentence_and_codes", sentence_and_codes)
+
+# %%
+check.show_reference("sentence_and_codes")
+
+# %% [markdown]
+# The network is Day 9's GPT: causal self-attention over the whole row, and the cross-entropy of each next symbol. The loss has DALL·E's weights: the codes count for 7/8 and the words for 1/8, because the model is trained to draw (an exercise at the end).
+#
+# ### Draw
+#
+# *10 minutes, 8 of them yours.* Now the row begins with a sentence and the mark. The network gives logits for the next symbol; we keep only those of codes, so words get no probability. We divide them by Day 2's temperature $\tau$, take the softmax, and sample a code. The row grows by this code, and we repeat that 36 times.
+
+# %% [markdown]
+# ```{exercise} Draw code by code
+# :label: exercise-draw-codes
+#
+# *8 minutes.* Sample n codes for each row. Use only the logits of codes, whose ids go from n_words to the one before the mark, and divide them by tau. `draw` takes probabilities and returns a sampled index for each row. The model must read each code's id before the next is sampled. Return codes, which count from 0. ([Solution](solutions/13_drawing.ipynb#solution-draw-codes))
+# ```
+
+
+# %%
+def draw_codes(model, start, n, n_words, tau, draw):
+    """Shapes: start (B, T), words and mark; model gives (B, T, V); returns codes (B, n)."""
+    raise NotImplementedError
+
+
+draw_codes = check("draw_codes", draw_codes)
+
+# %%
+check.show_reference("draw_codes")
+
+# %% [markdown]
+# ## Is it right?
+#
+# *1 minute.* We compare your functions with PyTorch's and with the book's own.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+z, table = torch.randn(50, 4, dtype=torch.float64), torch.randn(9, 4, dtype=torch.float64)
+codes, q = nearest_codes(z, table)
+assert torch.equal(codes, torch.cdist(z, table).argmin(dim=1))
+torch.testing.assert_close(straight_through(z, q), q)
+torch.testing.assert_close(vq_loss(z, q, 0.25), drawing.codebook_loss(z, q, 0.25))
+
+words, codes = torch.randint(3, symbols.n_words, (4, symbols.longest)), torch.randint(256, (4, 36))
+row = sentence_and_codes(words, codes, symbols.n_words, symbols.n_codes)
+assert torch.equal(row, symbols.sentence_then_picture(words, codes))
+print("codes, losses and rows agree")
+
+# %% [markdown]
+# ## Train it
+#
+# *4 minutes.* Training takes longer than an evening's cell, so the autoencoder and the writer are both stored. How much do 36 codes keep? Here are new scenes, in new handwriting, and the pictures that the decoder draws from their codes.
+
+# %%
+shown = scenes(8, seed=11, part="test")
+originals = drawn(shown, seed=5, part="test", grid=coding.GRID)
+with torch.no_grad():
+    again = coder.decode(coder.encode(originals))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Colours and positions survive in 36 codes, and most forms do: eight scenes (top), and the pictures drawn from their codes (bottom).", "name": "fig-draw-kept"}, "image": {"alt": "Two rows of eight pictures of one to three coloured digits and shapes. Each picture below looks much like the one above it, with digits a little smoother."}}
+image_grid([*originals, *again], columns=8)
+plt.show()
+
+# %% [markdown]
+# Who judges thousands of drawings? An exact **parser**: it looks for things in a picture, reads their forms, colours and positions, and compares them with the sentence. It isn't a network that was trained with ours, and can't be flattered; its own errors are counted.
+
+# %% tags=["evidence"]
+coded = experiments.load("picture_codes").rows  # three seeds
+read, before = (  # of the same scenes
+    fmean(row[f"{when}, {n}, seen"] for row in coded for n in (1, 2, 3))
+    for when in ("read", "before")
+)
+png_bits = fmean(row["png bits"] for row in coded)
+observe(
+    "The parser reads {before:.0%} of pictures of new scenes, and {read:.0%} of them redrawn from their codes. The codes have {bits} bits; a PNG file of such a picture has {png:.0f}, but it keeps every pixel.",
+    before=before,
+    read=read,
+    bits=36 * 8,
+    png=png_bits,
+    holds=0.6 * before < read < before - 0.05 and png_bits > 4 * 36 * 8,
+)
+
+# %% [markdown]
+# Now the writer. Your `draw_codes` draws sixteen pictures of one sentence. No training picture showed a blue seven.
+
+# %%
+stored = models.load("drawing_writer")
+writer = task.restored_writer(stored.weights)
+ONE, TWO = "a blue seven", "a red three left of a blue seven"
+
+
+@torch.no_grad()
+def drawings(sentence, n, seed, tau=0.7):
+    """Pictures (n, 3, 24, 24) of one sentence, drawn with your function."""
+    words = symbols.padded(captions.as_ids([sentence] * n)[0])
+    start = torch.cat([words, torch.full((n, 1), symbols.mark)], dim=1)
+    torch.manual_seed(seed)
+    found = draw_codes(
+        lambda ids: writer(ids)[0],
+        start,
+        36,
+        symbols.n_words,
+        tau,
+        lambda p: p.multinomial(1)[:, 0],
+    )
+    return coder.decode(found)
+
+
+sixteen = drawings(ONE, 16, seed=0)
+accepted = sum(shows(picture, understand(ONE)) for picture in sixteen)
+
+# %% tags=["evidence"]
+observe(
+    "Of sixteen drawings of *{asked}*, the parser accepts {n}.",
+    asked=ONE,
+    n=accepted,
+    holds=0 < accepted < 16,
+)
+
+# %% [markdown]
+# We don't have to take the first one. DALL·E drew 512 pictures for each sentence, and **let CLIP choose** those that fit best. You trained a CLIP yesterday, so we take the drawing whose vector is most similar to that of the sentence.
+
+# %%
+held = models.load("clip")
+clip = naming.restored_clip(held.weights, held.header["temperature"])
+with torch.no_grad():
+    fit = clip.encode_images(sixteen) @ clip.encode_texts(*captions.as_ids([ONE]))[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "CLIP chooses the framed drawing: sixteen drawings of one sentence, the most similar to it first.", "name": "fig-draw-best"}, "image": {"alt": "Under the sentence, a blue seven, are two rows of eight small pictures with falling numbers. The first is framed."}}
+mechanisms.best_of(sixteen, fit, ONE)
+plt.show()
+
+# %% [markdown]
+# How much does the choice help?
+
+# %% tags=["view"]
+guess(
+    "The parser accepts some of the first drawings. Of sixteen drawings of the same sentence, CLIP chooses one. How much better is it?",
+    ["no better: CLIP can't tell them apart", "a little better", "much better"],
+    right="much better",
+    because="The figure below has the numbers.",
+)
+
+# %%
+result = experiments.load("drawing_page")
+drawn_page = result.rows  # three seeds
+TRIES = 1, 2, 4, 8, 16
+KINDS = {"seen": "known combinations", "unseen": "new combinations"}
+by_tries = {
+    name: [fmean(row[f"chosen of {n}, 1, {pairs}"] for row in drawn_page) for n in TRIES]
+    for pairs, name in KINDS.items()
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Drawing more and letting CLIP choose pays, above all for combinations that training never showed. Share of sentences about one thing that the parser reads in the chosen picture. Mean of three seeds (stored experiment).", "name": "fig-draw-tries"}, "image": {"alt": "Two rising curves over 1, 2, 4, 8 and 16 drawings: known combinations above, new combinations below."}}
+ax = curves(
+    {name: (TRIES, 100 * torch.tensor(of)) for name, of in by_tries.items()},
+    "drawings to choose from",
+    "drawn correctly (%)",
+    logx=True,
+)
+ax.set_xticks(TRIES, TRIES)
+plt.show()
+
+# %% [markdown]
+# ## Look inside
+#
+# *5 minutes.* What does a code mean? We fill a picture with the code of a black patch, put one other code in the middle, and see what the decoder draws.
+
+# %%
+with torch.no_grad():
+    ground = coder.encode(torch.zeros(1, 3, 24, 24))[0, 14].item()
+    alone = torch.full((coding.K, 36), ground)
+    alone[:, 14] = torch.arange(coding.K)
+    strokes = coder.decode(alone)[:, :, 6:14, 6:14]  # what lies around the patch
+ink = strokes.amax(dim=1).flatten(1).sum(dim=1)
+order = ink.argsort(descending=True)[:48]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A code stands for a piece of a stroke in a colour. Drawn alone, on black: 48 of the 256 codes.", "name": "fig-draw-codes"}, "image": {"alt": "Three rows of sixteen small pictures: corners, arcs and bars in red, green, blue, yellow and purple."}}
+image_grid(strokes[order], columns=16)
+plt.show()
+
+# %% [markdown]
+# How does the writer compose a picture? At each of the 36 positions, it has a probability for each code. Their entropy, in bits, measures how undecided it is.
+
+# %%
+places = 0, 9, 18, 27, 36
+on_the_way = task.on_the_way(writer, coder, TWO, places, seed=2)
+doubts = task.doubts(writer, coder, scenes(200, seed=3, n_things=(1,), part="test"))  # (36,), bits
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. The picture after 0, 9, 18, 27 and 36 codes; the rest is black.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is black; in the others, a red three and a blue seven appear from the top down."}}
+mechanisms.code_by_code(dict(zip(places, on_the_way)))
+plt.show()
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The first rows decide where a thing begins. Once it has begun, the rest follows: entropy of the next code, in bits, at each position; mean over 200 scenes of one thing.", "name": "fig-draw-doubts"}, "image": {"alt": "A map of six by six positions, darker where the entropy is higher."}}
+heat_map(doubts.view(6, 6), xlabel="column", ylabel="row", value_label="bits")
+plt.show()
+
+# %% [markdown]
+# ## Show someone
+#
+# *6 minutes.* Type a sentence, in English or Chinese, and watch sixteen pictures of it appear, code by code. CLIP puts the best one first. Try a red zero or a blue seven, which no training picture showed. Then find a sentence that it never gets right.
+
+# %% tags=["view"]
+ready = [ONE, TWO, "红色的零", "a small green circle in a large yellow square"]
+say_and_draw("drawing_writer", "drawing_codes", "clip", sentences=ready)
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *3 minutes.* One thing is easy. With two, the second one has to be correct as well, and lie on the correct side of the first.
+
+# %%
+scores = {
+    f"{n} {'thing' if n == 1 else 'things'}": [
+        row[f"chosen of 16, {n}, seen"] for row in drawn_page
+    ]
+    for n in (1, 2, 3)
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each further thing is one more that can go wrong. Share of sentences that the parser reads in the best of sixteen drawings, by the number of things. Mean and range of three seeds (stored experiment).", "name": "fig-draw-things"}, "image": {"alt": "Three bars of falling length, for one, two and three things."}}
+bars({name: [100 * of for of in runs] for name, runs in scores.items()}, "drawn correctly (%)")
+plt.show()
+
+# %% [markdown]
+# CLIP can't help much here. Yesterday it hardly knew which of two things is red, so it can't choose by that either. Here are sixteen drawings, in CLIP's order.
+
+# %%
+pair = drawings(TWO, 16, seed=0)
+with torch.no_grad():
+    fit_two = clip.encode_images(pair) @ clip.encode_texts(*captions.as_ids([TWO]))[0]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right colours, wrong digits: for two things, CLIP's favourites often have what the sentence names, in the wrong combination. Sixteen drawings of one sentence, by their similarity to it.", "name": "fig-draw-pair"}, "image": {"alt": "Under the sentence, a red three left of a blue seven, are two rows of eight small pictures of red and blue digits with falling numbers. The first is framed; it shows a red seven left of a blue three."}}
+mechanisms.best_of(pair, fit_two, TWO)
+plt.show()
+
+# %% [markdown]
+# So for two things, CLIP is a poor judge: it often can't tell a correct drawing from one with exchanged colours.
+#
+# ## What we found
+#
+# *1 minute.* Three claims that you will often read, and our answers. Three more are on the [deeper page](deeper/13_drawing.ipynb).
+#
+# (claim-dal-1)=
+
+# %% tags=["evidence"]
+claim(
+    "dal-1",
+    "Yes: the parser still reads {read:.0%} of new scenes when they are redrawn from 36 codes; it reads {before:.0%} of the pictures themselves.",
+    read=read,
+    before=before,
+    holds=lambda read, before: 0.6 * before < read < before - 0.05 and before > 0.8,
+    experiment="picture_codes",
+    scale="24 × 24 pixels, 256 codes, known combinations of one to three things on the grid of the patches; three seeds",
+)
+
+# %% [markdown]
+# (claim-dal-3)=
+
+# %% tags=["evidence"]
+claim(
+    "dal-3",
+    "Yes: with one drawing per sentence, {seen:.0%} of known combinations are drawn correctly, and {unseen:.0%} of new ones are.",
+    seen=by_tries["known combinations"][0],
+    unseen=by_tries["new combinations"][0],
+    holds=lambda seen, unseen: 0.3 < unseen < seen < 0.97,
+    experiment="drawing_page",
+    scale=f"sentences about one thing, in English; three blocks, width 96, {result.parameters['steps']:,} steps; three seeds",
+)
+
+# %% [markdown]
+# (claim-dal-4)=
+
+# %% tags=["evidence"]
+claim(
+    "dal-4",
+    "Yes: of sixteen, CLIP chooses a correct drawing for {seen:.0%} of known and {unseen:.0%} of new combinations; single drawings are correct for {first:.0%} and {first_new:.0%}.",
+    seen=by_tries["known combinations"][-1],
+    unseen=by_tries["new combinations"][-1],
+    first=by_tries["known combinations"][0],
+    first_new=by_tries["new combinations"][0],
+    holds=lambda seen, unseen, first, first_new: (
+        seen > first + 0.05 and unseen > first_new + 0.1 and first_new < first
+    ),
+    experiment="drawing_page",
+    scale="sentences about one thing, in English; Day 12's CLIP chooses; three seeds",
+)
+
+# %% [markdown]
+# ## Exercises
+#
+# Two more are on the [deeper page](deeper/13_drawing.ipynb), and all solutions are on [a page of their own](solutions/13_drawing.ipynb).
+
+# %% [markdown]
+# ```{exercise} Predict: how many bytes?
+# :label: exercise-bytes-in-codes
+#
+# *Core, 4 minutes.* A codebook has 64 vectors, and a picture has 36 codes. How many bytes are needed to store the codes of one picture, if each takes as many bits as it must? ([Solution](solutions/13_drawing.ipynb#solution-bytes-in-codes))
+# ```
+
+# %%
+bytes_in_codes = None  # a whole number
+check("bytes_in_codes", bytes_in_codes)
+
+# %% [markdown]
+# ```{exercise} How many codes are in use?
+# :label: exercise-perplexity-of-codes
+#
+# *Core, 7 minutes.* Return the perplexity of codes: $e^H$, where $H$ is the entropy, in nats, of the codes' shares. An unused code adds nothing. ([Solution](solutions/13_drawing.ipynb#solution-perplexity-of-codes))
+# ```
+
+
+# %%
+def perplexity_of_codes(codes, K):
+    """Shapes: codes (B, n), from 0 to K - 1; returns a number from 1 to K."""
+    raise NotImplementedError
+
+
+check("perplexity_of_codes", perplexity_of_codes)
+
+# %% [markdown]
+# ```{exercise} The loss on both parts
+# :label: exercise-picture-loss
+#
+# *Core, 9 minutes.* A row holds words and codes. Return (1 - share) times the mean cross-entropy of the words, plus share times that of the codes. Each logit predicts the next id. Padding (0) and the mark (the last id) are not asked for. ([Solution](solutions/13_drawing.ipynb#solution-picture-loss))
+# ```
+
+
+# %%
+def picture_loss(logits, ids, n_words, share):
+    """Shapes: logits (B, T, V), ids (B, T); returns a scalar tensor."""
+    raise NotImplementedError
+
+
+check("picture_loss", picture_loss)
+
+# %% [markdown]
+# ```{exercise} The best of many
+# :label: exercise-best-of
+#
+# *Core, 6 minutes.* CLIP gives a vector to each of B sentences and to n drawings of each. For each sentence, return the index of the drawing whose cosine with it is largest. The vectors may have any length. ([Solution](solutions/13_drawing.ipynb#solution-best-of))
+# ```
+
+
+# %%
+def best_of(pictures, sentences):
+    """Shapes: pictures (B, n, E), sentences (B, E); returns (B,)."""
+    raise NotImplementedError
+
+
+check("best_of", best_of)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+
+# %% tags=["view"]
+points = {
+    "write a picture as 36 codes, with an encoder, a codebook and a decoder": "nearest_codes bytes_in_codes",
+    "pass a gradient through a choice that has none": "straight_through vq_loss",
+    "say why a codebook collapses, and measure how much of it is in use": "perplexity_of_codes",
+    "put a sentence and its picture in one row, for Day 9's GPT to learn": "sentence_and_codes picture_loss",
+    "sample a picture with a temperature, and let CLIP choose the best drawing": "draw_codes best_of",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# So a writer can draw, once a picture is written in codes. Words, pictures and sounds are all sequences to it. Today we could check each drawing, because its sentence says what is correct. **Tomorrow**, the sequence is a series of numbers, and we predict the next one before it is known.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`oord2017neural`: the VQ-VAE. Section 3 has the codebook, straight-through and the loss.
+# - {cite:t}`ramesh2021zero`: DALL·E, with 8,192 codes in a grid of 32 × 32 and 12 billion parameters.
+# - {cite:t}`razavi2019generating`: two grids of codes, for large pictures.
+# - {cite:t}`chang2022maskgit`: all codes at once, in a few steps; the [deeper page](deeper/13_drawing.ipynb) builds it.

@@ -1,0 +1,120 @@
+"""Draw many pictures for a sentence, and let CLIP choose."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.checking import Exercise, random
+
+
+def best_of(pictures: Tensor, sentences: Tensor) -> Tensor:
+    """Return which picture of each sentence fits it best, by the cosine of CLIP's vectors.
+
+    Shapes: pictures (B, n, E), of any length, n for each sentence; sentences (B, E); to (B,).
+    """
+    cosines = F.cosine_similarity(pictures, sentences[:, None], dim=2)  # (B, n)
+    return cosines.argmax(dim=1)
+
+
+exercise = Exercise(best_of, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("two pictures for one sentence")
+def two_pictures():
+    return [(random(1, 2, 3), random(1, 3)), (random(1, 2, 4), random(1, 4))]
+
+
+@exercise.stage("vectors of length 1")
+def of_length_1():
+    return [(F.normalize(random(6, 5, 3), dim=2), random(6, 3))]
+
+
+@exercise.stage("vectors of any length")
+def any_length():
+    return [(random(12, 7, 4) * random(12, 7, 1).exp(), random(12, 4))]
+
+
+@exercise.stage("as many pictures as sentences")
+def as_many():
+    return [(random(9, 9, 5) * random(9, 9, 1).exp(), random(9, 5))]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def cosines(pictures: Tensor, sentences: Tensor) -> Tensor:
+    return F.cosine_similarity(pictures, sentences[:, None], dim=2)
+
+
+@exercise.mistake("these are dot products: a picture with a long vector would fit any sentence.")
+def dot_product(pictures, sentences):
+    return (pictures @ sentences[:, :, None])[:, :, 0].argmax(1)
+
+
+@exercise.mistake("you choose the picture that fits worst: a large cosine means near.")
+def worst(pictures, sentences):
+    return cosines(pictures, sentences).argmin(1)
+
+
+@exercise.mistake(
+    "you compare distances between vectors of any length: normalise them, or take cosines."
+)
+def distance(pictures, sentences):
+    return (pictures - sentences[:, None]).norm(dim=2).argmin(1)
+
+
+@exercise.mistake("you choose along the sentences: each sentence chooses among its own pictures.")
+def along_the_batch(pictures, sentences):
+    return cosines(pictures, sentences).argmax(0)
+
+
+@exercise.mistake("you look at the first sentence alone: each has pictures of its own.")
+def first_sentence(pictures, sentences):
+    return cosines(pictures, sentences[:1].expand_as(sentences)).argmax(1)
+
+
+@exercise.mistake("you choose one picture number for all sentences: each makes its own choice.")
+def one_for_all(pictures, sentences):
+    return cosines(pictures, sentences).mean(0).argmax().expand(len(sentences))
+
+
+@exercise.mistake("that is how well the best picture fits: return its number.")
+def how_well(pictures, sentences):
+    return cosines(pictures, sentences).max(1).values
+
+
+@exercise.mistake("these are the best pictures' vectors: return their numbers.")
+def vectors(pictures, sentences):
+    best = cosines(pictures, sentences).argmax(1)
+    return pictures[torch.arange(len(best)), best]
+
+
+@exercise.mistake("these are all pictures, best first: return the number of the best one.")
+def in_order(pictures, sentences):
+    return cosines(pictures, sentences).argsort(1, descending=True)
+
+
+@exercise.mistake("you count the pictures of all sentences on: each sentence's begin with 0.")
+def counted_on(pictures, sentences):
+    B, n, _ = pictures.shape
+    return cosines(pictures, sentences).argmax(1) + n * torch.arange(B)
+
+
+@exercise.mistake("these are answers for each picture: return the number of the best one.")
+def as_a_mask(pictures, sentences):
+    found = cosines(pictures, sentences)
+    return found == found.max(1, keepdim=True).values
+
+
+@exercise.mistake("you normalise along the pictures: each vector has a length of its own.")
+def normalised_along_the_pictures(pictures, sentences):
+    unit = F.normalize(pictures, dim=1)
+    return (unit @ sentences[:, :, None])[:, :, 0].argmax(1)
+
+
+@exercise.mistake("you take the longest vector: its direction decides, not its length.")
+def longest(pictures, sentences):
+    return pictures.norm(dim=2).argmax(1)

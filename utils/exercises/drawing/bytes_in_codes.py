@@ -1,0 +1,57 @@
+"""Predict how many bytes the codes of a picture need."""
+
+from utils.exercises.checking import Prediction
+
+PLACES, K = 6 * 6, 64  # codes of a picture, and vectors of the codebook
+
+
+def bytes_in_codes() -> int:
+    """A code is one of 64, so it needs 6 bits, and 36 of them are 27 bytes."""
+    bits = K.bit_length() - 1
+    return PLACES * bits // 8
+
+
+exercise = Prediction(bytes_in_codes)
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("that is in bits: a byte has eight of them.")
+def bits():
+    return 216
+
+
+@exercise.mistake("a byte has 256 values, and a code one of 64: how many bits are enough?")
+def a_byte_each():
+    return 36
+
+
+@exercise.mistake("64 codes don't need 64 bits each: n bits tell 2ⁿ codes apart.")
+def a_bit_for_each_vector():
+    return 36 * 64 // 8
+
+
+@exercise.mistake("that is the picture itself, a byte for each pixel and colour.")
+def pixels():
+    return 24 * 24 * 3
+
+
+@exercise.mistake("a code is a number from a table, not a number in float32: how many are there?")
+def four_bytes_each():
+    return 36 * 4
+
+
+@exercise.mistake("you count 7 bits: 6 of them have the numbers 0 to 63, which are 64.")
+def seven_bits():
+    return 31.5
+
+
+@exercise.mistake("you count one row of the grid: there are six.")
+def one_row():
+    return 4.5
+
+
+@exercise.mistake("the codebook is stored once, for all pictures: count the codes alone.")
+def vectors():
+    return 36 * 64

@@ -1,0 +1,49 @@
+"""What an answer's numbers don't tell: to which of two inputs its gradient goes."""
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking.comparing import same
+
+
+def slopes(function: Callable, z: Tensor, q: Tensor, *others: object) -> tuple[Tensor, Tensor]:
+    """Return the gradients with respect to z and q of the result in one direction, 0 without."""
+    z, q = (x.detach().clone().requires_grad_() for x in (z, q))
+    value = function(z, q, *others)
+    if not value.requires_grad:
+        return torch.zeros_like(z), torch.zeros_like(q)
+    direction = torch.linspace(1, 2, value.numel(), dtype=value.dtype).view(value.shape)
+    return torch.autograd.grad(
+        (direction * value).sum(), (z, q), allow_unused=True, materialize_grads=True
+    )
+
+
+def with_slopes(reference: Callable) -> Callable[[Callable], Callable]:
+    """Judge gradients with the numbers: an answer whose numbers are correct raises an error where
+    its gradients aren't, which says how they begin.
+    """
+
+    def judged(answer: Callable) -> Callable:
+        @functools.wraps(answer)
+        def within(*inputs):
+            value = answer(*inputs)
+            if not same(value, reference(*inputs)):
+                return value
+            got, expected = slopes(answer, *inputs), slopes(reference, *inputs)
+            if not same(got, expected):
+                raise ValueError(
+                    "the numbers are correct, but not the gradients: those of z and q begin with "
+                    f"{_first(got)}, and should begin with {_first(expected)}."
+                )
+            return value.detach()
+
+        return within
+
+    return judged
+
+
+def _first(pair: tuple[Tensor, Tensor]) -> str:
+    return " and ".join(f"{x.flatten()[0].item():.3f}" for x in pair).replace("-0.000", "0.000")
