@@ -15,6 +15,7 @@ from utils.forecasting import (
     moving_average,
     weights_by_lag,
 )
+from utils.recurrent import LSTM
 from utils.transformer import TransformerConfig
 
 CONFIG = TransformerConfig(
@@ -152,12 +153,12 @@ def test_the_future_is_hidden_and_what_is_known_is_not():
     assert hide_future(past, None, T).shape == (B, S + T, 2)
 
 
-def test_an_lstm_goes_on_from_the_past_as_the_librarys():
+def test_an_lstm_goes_on_from_the_past_as_day_3s_would():
     model = made("LSTM", n_known=K, n_outputs=Q)
-    library = nn.LSTM(2 + K, 12, batch_first=True).double()
-    model.lstm.load_library(library)
+    ours = LSTM(2 + K, 12).double()
+    ours.load_library(model.lstm)
     past, known = draw(B, S), draw(B, S + T, K, seed=1)
-    states, _ = library(hide_future(past, known, T))
+    states, _ = ours(hide_future(past, known, T))
     torch.testing.assert_close(model(past, known), model.output(states[:, S:]))
 
 
