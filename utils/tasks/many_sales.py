@@ -36,11 +36,11 @@ from utils.transformer import TransformerConfig
 S, T, SEASON = 56, 14, 7  # days
 ORIGINS = 4  # of each part
 QUANTILES = 0.1, 0.5, 0.9
-STEPS, B = 300, 64
+STEPS, B = 1000, 64
 PARTS = "validation", "test"
 INPUTS = "given", "hidden", "false"
 CONFIG = TransformerConfig(
-    1, d_model=32, n_heads=4, d_ff=64, n_layers=2, norm="pre", positions="learned", dropout=0.0
+    1, d_model=32, n_heads=4, d_ff=64, n_layers=1, norm="pre", positions="learned", dropout=0.0
 )
 
 
@@ -228,7 +228,7 @@ def method(name: str, steps: int = STEPS) -> Method:
     check_choice("name", name, METHODS)
     if name in SIMPLE:
         return SIMPLE[name]
-    rates = RATES.get(name, (1e-3, 5e-3))
+    rates = RATES.get(name, (3e-3, 1e-2))
     settings = [(rate, log) for rate in rates for log in (False, True)]
     return Method(settings, _network(name, steps))
 
