@@ -1,5 +1,7 @@
 """Predict which constant forecast has the smallest MAPE."""
 
+import math
+
 from utils.exercises.checking import Prediction
 
 SALES = 20, 30, 60, 80, 100, 130, 210  # of seven days
@@ -40,8 +42,8 @@ def mean():
 
 
 @exercise.mistake(
-    "nearly: low forecasts are rewarded, but the lowest of all days isn't the best. Compare it with "
-    "the next one."
+    "nearly: low forecasts are rewarded, but the lowest of all days isn't the best. Compare it "
+    "with the next one."
 )
 def lowest():
     return 20
@@ -80,14 +82,11 @@ def harmonic_mean():
 
 
 @exercise.mistake(
-    "that is the geometric mean, which minimises squared errors of logarithms: MAPE is lower than "
-    "that rewards."
+    "that is the geometric mean, which minimises squared errors of logarithms: an error in percent "
+    "of the target is larger above than below."
 )
 def geometric_mean():
-    product = 1.0
-    for y in SALES:
-        product *= y
-    return product ** (1 / len(SALES))
+    return math.prod(SALES) ** (1 / len(SALES))
 
 
 @exercise.mistake(
