@@ -266,6 +266,24 @@ def test_the_error_of_as_a_week_ago_is_about_1_and_of_the_truth_0():
     assert many_sales.error(calm, "test", three) == 0  # the middle one is judged
 
 
+def test_errors_are_told_apart_by_the_day_ahead_and_by_the_size_of_the_day():
+    target = many_sales.targets(SEEN, "test")[:2]  # (2, 4, 14)
+    made = target.clone()
+    made[:, :, 3] += 1.0  # the fourth day ahead alone is off
+    by_day = many_sales.errors_by_day(SEEN, "test", made[..., None])
+    assert [t for t, off in enumerate(by_day) if off] == [3]
+    whole = many_sales.error(SEEN, "test", made[..., None])
+    assert sum(by_day) / 14 == pytest.approx(whole)
+    best = target >= target.flatten(1).topk(6, dim=1).values[:, -1, None, None]  # 6 of 56 days
+    assert best.sum() == 12
+    for off, places in ((best, 0), (~best, 1)):
+        made = (target + off.double())[..., None]
+        errors = many_sales.errors_at_peaks(SEEN, "test", made)
+        assert errors[places] > 0 and errors[1 - places] == 0
+        days = (6, 50)[places]
+        assert errors[places] * days / 56 == pytest.approx(many_sales.error(SEEN, "test", made))
+
+
 def test_a_setting_is_chosen_by_the_validation_part_alone():
     asked = []
 

@@ -249,11 +249,36 @@ def forecasts(how: Method, seen: Field, part: str, setting: tuple, seed: int, ro
 
 def error(seen: Field, part: str, forecast: Tensor) -> float:
     """Return the mean scaled error of forecasts (n, O, T, Q) at a part's origins."""
+    target, middle, past = _judged(seen, part, forecast)
+    return mase(target.flatten(1), middle.flatten(1), past, SEASON).item()
+
+
+def errors_by_day(seen: Field, part: str, forecast: Tensor) -> list[float]:
+    """Return the mean scaled error for each of the T days ahead."""
+    target, middle, past = _judged(seen, part, forecast)
+    return [mase(target[..., t], middle[..., t], past, SEASON).item() for t in range(T)]
+
+
+def errors_at_peaks(
+    seen: Field, part: str, forecast: Tensor, share: float = 0.1
+) -> tuple[float, float]:
+    """Return the mean scaled error on each series' best days, a share of all, and on the others."""
+    target, middle, past = _judged(seen, part, forecast)
+    target, middle = target.flatten(1), middle.flatten(1)  # (n, O · T)
+    order = target.argsort(dim=1, descending=True)
+    some = order.split((k := round(share * order.shape[1]), order.shape[1] - k), dim=1)
+    peaks, others = (
+        mase(target.gather(1, days), middle.gather(1, days), past, SEASON).item() for days in some
+    )
+    return peaks, others
+
+
+def _judged(seen: Field, part: str, forecast: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Targets and middle forecasts, (n, O, T) each, and the past that gives their scale."""
     known = origins(seen.values.shape[1], part)
-    target = targets(seen, part)[: len(forecast)]  # (n, O, T)
     middle = forecast[..., forecast.shape[-1] // 2]
     past = seen.values[: len(forecast), : known[0]]
-    return mase(target.flatten(1), middle.flatten(1), past, SEASON).item()
+    return targets(seen, part)[: len(forecast)], middle, past
 
 
 def targets(seen: Field, part: str) -> Tensor:
