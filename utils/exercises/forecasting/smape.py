@@ -29,7 +29,8 @@ def sales(n: int) -> Tensor:
 
 @exercise.stage("one week")
 def one_week():
-    return [(sales(1), sales(1))]
+    target = sales(1)
+    return [(target, 0.4 * target), (target, 1.7 * target)]
 
 
 @exercise.stage("several weeks")
@@ -187,6 +188,21 @@ def no_sales_no_error(target, forecast):
 def larger_one(target, forecast):
     sizes = torch.maximum(target.abs(), forecast.abs())
     return 100 * mean(shares(parts(target, forecast)[0], sizes))
+
+
+@exercise.mistake(
+    "you divide by the mean of the targets: here each week has a percentage of its own."
+)
+def over_the_mean_target(target, forecast):
+    return (100 * parts(target, forecast)[0].mean() / target.abs().mean()).item()
+
+
+@exercise.mistake(
+    "1 is added below, against a 0 there: then small sales have a smaller error than they should."
+)
+def one_below(target, forecast):
+    error, size = parts(target, forecast)
+    return 100 * mean(error / (size / 2 + 1))
 
 
 @exercise.mistake("you add up the weeks: take the mean, or more weeks make a larger error.")
