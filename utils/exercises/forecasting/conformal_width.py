@@ -92,7 +92,7 @@ def rounded_down_of_n(scores, alpha):
     "you always go one further up than k rounded down: a whole number stays as it is."
 )
 def down_and_one_more(scores, alpha):
-    return smallest(scores, math.floor(place(scores, alpha)) + 1)
+    return scores.sort().values[math.floor(place(scores, alpha))].item()
 
 
 @exercise.mistake(
@@ -208,6 +208,15 @@ def quantile_of_one_more(scores, alpha):
 )
 def higher(scores, alpha):
     return scores.quantile(1 - alpha, interpolation="higher").item()
+
+
+@exercise.mistake(
+    "`quantile` with “higher” at (n + 1)(1 - α) / n goes that share of the n - 1 ways between the "
+    "scores, and is a score too high here and there."
+)
+def higher_of_one_more(scores, alpha):
+    share = min(1.0, place(scores, alpha) / len(scores))
+    return scores.quantile(share, interpolation="higher").item()
 
 
 @exercise.mistake("you make negative scores positive: those are targets that were well inside.")

@@ -134,7 +134,8 @@ def backwards(series, kernel_size):
     "its own."
 )
 def backwards_and_fewer(series, kernel_size):
-    trend = [series[:, max(0, t - kernel_size + 1) : t + 1].mean(1) for t in range(series.shape[1])]
+    starts = [max(0, t - kernel_size + 1) for t in range(series.shape[1])]
+    trend = [series[:, start : t + 1].mean(dim=1) for t, start in enumerate(starts)]
     return with_rest(series, torch.stack(trend, dim=1))
 
 
@@ -173,6 +174,16 @@ def last_missing(series, kernel_size):
 def first_missing(series, kernel_size):
     half = kernel_size // 2
     return with_rest(series, means(lengthened(series, half - 1, half), kernel_size - 1))
+
+
+@exercise.mistake(
+    "a slice ends before its end, so the last step of each average is missing, and at the ends "
+    "there are fewer still."
+)
+def slice_too_short(series, kernel_size):
+    half, days = kernel_size // 2, range(series.shape[1])
+    trend = [series[:, max(0, t - half) : t + half].mean(dim=1) for t in days]
+    return with_rest(series, torch.stack(trend, dim=1))
 
 
 @exercise.mistake("the kernel is even, one step too long, so that no step is in its middle.")

@@ -27,10 +27,10 @@ def sales(n: int) -> Tensor:
     return 100 * random(n).exp()
 
 
-@exercise.stage("one week")
-def one_week():
+@exercise.stage("one week, or two")
+def one_or_two():
     target = sales(1)
-    return [(target, 0.4 * target), (target, 1.7 * target)]
+    return [(target, 0.4 * target), (target, 1.7 * target), (sales(2), sales(2))]
 
 
 @exercise.stage("several weeks")
