@@ -28,7 +28,7 @@ exercise = Exercise(windows, gradient=False)
 
 @exercise.stage("several pairs, and one step to forecast")
 def several():
-    return [(random(14), 3, 1, 8), (random(19), 5, 1, 12)]
+    return [(random(14), 3, 1, 8), (random(20), 5, 1, 12)]
 
 
 @exercise.stage("several steps to forecast")
