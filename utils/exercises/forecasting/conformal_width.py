@@ -1,4 +1,4 @@
-"""How wide has an interval to be, to miss no more than a share α of what comes?"""
+"""How wide does an interval have to be, to miss at most a share α of what comes?"""
 
 import math
 from statistics import NormalDist
@@ -77,7 +77,7 @@ def rounded_down(scores, alpha):
 
 
 @exercise.mistake(
-    "k is rounded to the nearest number: half of the time more than a share α may lie outside."
+    "k is rounded to the nearest number: where that is down, more than a share α may lie outside."
 )
 def to_the_nearest(scores, alpha):
     return smallest(scores, round(place(scores, alpha)))
@@ -103,7 +103,7 @@ def one_further(scores, alpha):
     return smallest(scores, min(math.ceil(place(scores, alpha)) + 1, len(scores)))
 
 
-@exercise.mistake("that is the (k - 1)-th: you subtract 1 more than Python's counting from 0 does.")
+@exercise.mistake("that is the (k - 1)-th: Python counts from 0, and you subtract 1 twice.")
 def one_less(scores, alpha):
     k = math.ceil(place(scores, alpha))
     return smallest(scores, k - 1 if k <= len(scores) else k)

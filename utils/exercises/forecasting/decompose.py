@@ -69,7 +69,7 @@ def average(series: Tensor, k: int) -> Tensor:
 
 @exercise.mistake(
     "the series goes on as zeros in yours: then the trend bends to 0 at both ends, and the rest "
-    "has steps there that the series hasn't."
+    "has steps there that the series doesn't have."
 )
 def zeros(series, kernel_size):
     half = kernel_size // 2

@@ -176,8 +176,7 @@ def no_sales_left_out(target, forecast):
 
 
 @exercise.mistake(
-    "weeks without sales have no error in yours: any sales that are forecast for them are one of "
-    "200%."
+    "weeks without sales have no error in yours: there, any forecast but 0 is an error of 200%."
 )
 def no_sales_no_error(target, forecast):
     error, size = parts(target, forecast)

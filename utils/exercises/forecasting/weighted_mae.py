@@ -131,7 +131,7 @@ def divided_by_weeks(target, forecast, known):
     return (ratio(target, known).clamp(1, 5) * off(target, forecast)).mean().item()
 
 
-@exercise.mistake("that is a sum, over nothing: more weeks would make a larger error.")
+@exercise.mistake("that is the sum of the weighted errors: more weeks would make it larger.")
 def not_divided(target, forecast, known):
     return (ratio(target, known).clamp(1, 5) * off(target, forecast)).sum().item()
 
@@ -177,7 +177,7 @@ def errors_clipped(target, forecast, known):
 
 
 @exercise.mistake(
-    "you clip weights times errors: the limits are for the weights, and errors are in pounds."
+    "you clip weights times errors: the limits are for the weights, and an error has a unit."
 )
 def clipped_after(target, forecast, known):
     weights = ratio(target, known)

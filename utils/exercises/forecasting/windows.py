@@ -137,7 +137,7 @@ def room_for_one(series, S, T, n_train):
 
 
 @exercise.mistake(
-    "the border is a step too late: after n_train steps from 0 on, the next has that number."
+    "the border is a step too late: the first n_train steps have the numbers 0 to n_train - 1."
 )
 def border_late(series, S, T, n_train):
     return windows(series, S, T, n_train + 1)
