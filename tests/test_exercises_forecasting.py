@@ -248,6 +248,10 @@ OTHER_STYLES = [
     ),
     ("weighted_mae", wmae_by_a_loop),
     (
+        "weighted_mae",  # PyTorch divides by the weights' sum as well
+        lambda y, f, known: F.l1_loss(f, y, weight=(y / known.quantile(0.5)).clamp(1, 5)),
+    ),
+    (
         "weighted_mae",
         lambda y, f, known: np.average(
             (y - f).abs(), weights=np.clip(y.numpy() / np.median(known), 1, 5)

@@ -1,4 +1,4 @@
-"""How wide has an interval to be, to miss no more than a share α of what comes?"""
+"""How wide does an interval have to be, to miss at most a share α of what comes?"""
 
 import math
 from statistics import NormalDist
@@ -26,14 +26,14 @@ exercise = Exercise(conformal_width, gradient=False)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-@exercise.stage("a k that is a whole number before it is rounded")
-def whole():
-    return [(random(7).abs(), 0.5), (random(11).abs(), 0.25), (random(3).abs(), 0.5)]
-
-
 @exercise.stage("a k that has to be rounded")
 def rounded():
     return [(random(13).abs(), 0.3), (random(23).abs(), 0.2), (random(34).abs(), 0.15)]
+
+
+@exercise.stage("a k that is a whole number before it is rounded")
+def whole():
+    return [(random(7).abs(), 0.5), (random(11).abs(), 0.25), (random(3).abs(), 0.5)]
 
 
 @exercise.stage("scores of which some, or all, are negative")
@@ -77,7 +77,7 @@ def rounded_down(scores, alpha):
 
 
 @exercise.mistake(
-    "k is rounded to the nearest number: half of the time more than a share α may lie outside."
+    "k is rounded to the nearest number: where that is down, more than a share α may lie outside."
 )
 def to_the_nearest(scores, alpha):
     return smallest(scores, round(place(scores, alpha)))
@@ -92,21 +92,18 @@ def rounded_down_of_n(scores, alpha):
     "you always go one further up than k rounded down: a whole number stays as it is."
 )
 def down_and_one_more(scores, alpha):
-    return smallest(scores, math.floor(place(scores, alpha)) + 1)
+    return scores.sort().values[math.floor(place(scores, alpha))].item()
 
 
-@exercise.mistake("that is the (k + 1)-th: Python counts from 0.")
+@exercise.mistake(
+    "that is the (k + 1)-th, as far as there is one: Python counts from 0, and “higher” goes to "
+    "the next score as well."
+)
 def one_further(scores, alpha):
-    return smallest(scores, math.ceil(place(scores, alpha)) + 1)
+    return smallest(scores, min(math.ceil(place(scores, alpha)) + 1, len(scores)))
 
 
-@exercise.mistake("that is the (k + 1)-th, as far as there is one: Python counts from 0.")
-def one_further_if_there(scores, alpha):
-    k = math.ceil(place(scores, alpha))
-    return smallest(scores, min(k + 1, len(scores)) if k <= len(scores) else k)
-
-
-@exercise.mistake("that is the (k - 1)-th: you subtract 1 more than Python's counting from 0 does.")
+@exercise.mistake("that is the (k - 1)-th: Python counts from 0, and you subtract 1 twice.")
 def one_less(scores, alpha):
     k = math.ceil(place(scores, alpha))
     return smallest(scores, k - 1 if k <= len(scores) else k)
@@ -154,6 +151,19 @@ def nan_if_too_few(scores, alpha):
     return math.nan if found == math.inf else found
 
 
+@exercise.mistake(
+    "with too few scores yours raises an error, since there is no k-th: no width is enough then."
+)
+def error_if_too_few(scores, alpha):
+    return scores.sort().values[math.ceil(place(scores, alpha)) - 1].item()
+
+
+@exercise.mistake("yours is infinite where k is n: there is an n-th score, the largest.")
+def infinite_at_n(scores, alpha):
+    k = math.ceil(place(scores, alpha))
+    return smallest(scores, k) if k < len(scores) else math.inf
+
+
 @exercise.mistake("the scores aren't sorted: that is the k-th in the list.")
 def not_sorted(scores, alpha):
     k = math.ceil(place(scores, alpha))
@@ -186,11 +196,27 @@ def quantile_at_most(scores, alpha):
 
 
 @exercise.mistake(
+    "`quantile` at (n + 1)(1 - α) / n goes a share of the way from one score to the next: take one."
+)
+def quantile_of_one_more(scores, alpha):
+    return scores.quantile(min(1.0, place(scores, alpha) / len(scores))).item()
+
+
+@exercise.mistake(
     "`quantile` with “higher” at 1 - α is a share of the way from the first to the last score: the "
     "one to come isn't counted."
 )
 def higher(scores, alpha):
     return scores.quantile(1 - alpha, interpolation="higher").item()
+
+
+@exercise.mistake(
+    "`quantile` with “higher” at (n + 1)(1 - α) / n goes that share of the n - 1 ways between the "
+    "scores, and is a score too high here and there."
+)
+def higher_of_one_more(scores, alpha):
+    share = min(1.0, place(scores, alpha) / len(scores))
+    return scores.quantile(share, interpolation="higher").item()
 
 
 @exercise.mistake("you make negative scores positive: those are targets that were well inside.")

@@ -69,7 +69,7 @@ def average(series: Tensor, k: int) -> Tensor:
 
 @exercise.mistake(
     "the series goes on as zeros in yours: then the trend bends to 0 at both ends, and the rest "
-    "has steps there that the series hasn't."
+    "has steps there that the series doesn't have."
 )
 def zeros(series, kernel_size):
     half = kernel_size // 2
@@ -130,6 +130,24 @@ def backwards(series, kernel_size):
 
 
 @exercise.mistake(
+    "your average ends with its step, and has fewer steps at first: each step is in the middle of "
+    "its own."
+)
+def backwards_and_fewer(series, kernel_size):
+    starts = [max(0, t - kernel_size + 1) for t in range(series.shape[1])]
+    trend = [series[:, start : t + 1].mean(dim=1) for t, start in enumerate(starts)]
+    return with_rest(series, torch.stack(trend, dim=1))
+
+
+@exercise.mistake(
+    "your average ends with its step, with zeros before the first one: each step is in the middle "
+    "of its own."
+)
+def backwards_from_zeros(series, kernel_size):
+    return with_rest(series, means(F.pad(series, (kernel_size - 1, 0)), kernel_size))
+
+
+@exercise.mistake(
     "your average begins with its step, and runs ahead: here each step is in the middle."
 )
 def ahead(series, kernel_size):
@@ -158,6 +176,16 @@ def first_missing(series, kernel_size):
     return with_rest(series, means(lengthened(series, half - 1, half), kernel_size - 1))
 
 
+@exercise.mistake(
+    "a slice ends before its end, so the last step of each average is missing, and at the ends "
+    "there are fewer still."
+)
+def slice_too_short(series, kernel_size):
+    half, days = kernel_size // 2, range(series.shape[1])
+    trend = [series[:, max(0, t - half) : t + half].mean(dim=1) for t in days]
+    return with_rest(series, torch.stack(trend, dim=1))
+
+
 @exercise.mistake("the kernel is even, one step too long, so that no step is in its middle.")
 def one_more(series, kernel_size):
     half = kernel_size // 2
@@ -183,6 +211,21 @@ def shorter(series, kernel_size):
     half = kernel_size // 2
     trend = means(series, kernel_size)
     return trend, series[:, half : series.shape[1] - half] - trend
+
+
+@exercise.mistake(
+    "the trend's ends are repeated, and not the series': then the last steps are in no average of "
+    "their own."
+)
+def trend_lengthened(series, kernel_size):
+    half = kernel_size // 2
+    return with_rest(series, lengthened(means(series, kernel_size), half, half))
+
+
+@exercise.mistake("the trend is filled up with zeros: the series is what goes on at its ends.")
+def trend_filled_up(series, kernel_size):
+    half = kernel_size // 2
+    return with_rest(series, F.pad(means(series, kernel_size), (half, half)))
 
 
 @exercise.mistake("the steps of an average are added up: divide by how many there are.")

@@ -102,14 +102,12 @@ def halfway():
     return (min(SALES) + max(SALES)) / 2
 
 
-@exercise.mistake("that is how large the smallest MAPE is: asked for is the constant that has it.")
+@exercise.mistake("that is how large the smallest MAPE is: the question is which constant has it.")
 def its_mape():
     return mape(mape_optimum())
 
 
-@exercise.mistake(
-    "that is the smallest MAPE, in percent: asked for is the constant that has it, in pieces."
-)
+@exercise.mistake("that is the smallest MAPE, in percent: the question is which constant has it.")
 def its_mape_in_percent():
     return 100 * mape(mape_optimum())
 

@@ -97,6 +97,16 @@ def one_too_many(n, first, T, step):
     return rolled(range(first, n - T + 1 + step, step), T)
 
 
+@exercise.mistake("the last forecast may end a step beyond the series: what would it be judged by?")
+def one_beyond(n, first, T, step):
+    return rolled(range(first, n - T + 2, step), T)
+
+
+@exercise.mistake("you count how often the origin moves: there is one origin more than moves.")
+def as_many_as_moves(n, first, T, step):
+    return rolled(origins_of(n, first, T, step)[:-1], T)
+
+
 @exercise.mistake(
     "you go on as long as one step is left: the last forecasts reach beyond the series."
 )
@@ -127,7 +137,14 @@ def too_long(n, first, T, step):
     "the forecast begins a step too late: with `origin` steps known, the next one has that number."
 )
 def a_step_ahead(n, first, T, step):
-    return rolled(origins_of(n, first, T, step), T, ahead=1)
+    return rolled(range(first, n - T, step), T, ahead=1)
+
+
+@exercise.mistake(
+    "your last known step has the number of the origin: counted from 0, that is one step more."
+)
+def number_of_the_last(n, first, T, step):
+    return rolled(origins_of(n, first, T, step), T, lambda origin: range(origin + 1), ahead=1)
 
 
 @exercise.mistake(
@@ -239,9 +256,11 @@ def from_the_end(n, first, T, step):
     return rolled(sorted(range(n - T, first - 1, -step)), T)
 
 
-@exercise.mistake("your origins run backwards: the first one knows the least.")
-def backwards(n, first, T, step):
-    return rolled(origins_of(n, first, T, step)[::-1], T)
+@exercise.mistake(
+    "each forecast is as long as the origin moves: it has T steps, whatever `step` is."
+)
+def as_long_as_a_move(n, first, T, step):
+    return rolled(origins_of(n, first, T, step), step)
 
 
 @exercise.mistake("only the last of the T steps is forecast in yours: return all of them.")
@@ -271,8 +290,3 @@ def origins_alone(n, first, T, step):
 )
 def ends(n, first, T, step):
     return [(origin, origin + T) for origin in origins_of(n, first, T, step)]
-
-
-@exercise.mistake("a past is missing its first step: steps are counted from 0.")
-def without_step_0(n, first, T, step):
-    return rolled(origins_of(n, first, T, step), T, lambda origin: range(1, origin))

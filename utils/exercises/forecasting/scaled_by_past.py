@@ -111,6 +111,12 @@ def future_as_it_was(series, origin):
     return torch.cat([scaled(past, past), future], dim=1)
 
 
+@exercise.mistake("the past is left as it was: it needs its scale as well.")
+def past_as_it_was(series, origin):
+    past = series[:, :origin]
+    return torch.cat([past, scaled(series, past)[:, origin:]], dim=1)
+
+
 @exercise.mistake("you return the past alone: the future is brought to the same scale.")
 def past_alone(series, origin):
     return scaled_by_past(series, origin)[:, :origin]
@@ -152,6 +158,14 @@ def unbiased(series, origin):
     return (series - middle(past)) / or_1(past.std(dim=1, keepdim=True))
 
 
+@exercise.mistake(
+    "the leak is still there, with all steps in mean and deviation; and `std` divides by one less "
+    "than there are."
+)
+def of_all_unbiased(series, origin):
+    return (series - middle(series)) / series.std(dim=1, keepdim=True)
+
+
 @exercise.mistake("you divide by the variance: the deviation is its root.")
 def variance(series, origin):
     past = series[:, :origin]
@@ -161,6 +175,11 @@ def variance(series, origin):
 @exercise.mistake("the series is moved, and not divided: series of other sizes stay apart.")
 def only_moved(series, origin):
     return series - middle(series[:, :origin])
+
+
+@exercise.mistake("the last known value is moved to 0: it is the past's mean that should be 0.")
+def last_value_at_0(series, origin):
+    return (series - series[:, origin - 1 : origin]) / spread(series[:, :origin])
 
 
 @exercise.mistake("the series is divided, and not moved: its past should have a mean of 0.")

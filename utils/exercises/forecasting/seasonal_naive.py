@@ -78,7 +78,8 @@ def last_value(past, T, season):
 
 @exercise.mistake("that is one step too early: a whole season lies between a step and its copy.")
 def a_step_early(past, T, season):
-    return at(past, past.shape[1] - season - 1 + steps(T) % season)
+    before = past[:, -season - 1 : -1]
+    return before[:, steps(T) % before.shape[1]]
 
 
 @exercise.mistake("that is one step too late: a whole season lies between a step and its copy.")
@@ -107,7 +108,32 @@ def one_season_only(past, T, season):
 
 @exercise.mistake("these are whole seasons: the forecast ends after T steps.")
 def whole_seasons(past, T, season):
-    return past[:, -season:].repeat(1, -(-T // season))
+    return past[:, -season:].repeat(1, T // season + 1)
+
+
+@exercise.mistake("only whole seasons are forecast: a part of one may be left at the end.")
+def part_missing(past, T, season):
+    return past[:, -season:].repeat(1, T // season)
+
+
+@exercise.mistake("the season is repeated downwards, as new series: it goes on along the steps.")
+def repeated_downwards(past, T, season):
+    return past[:, -season:].repeat(T // season + 1, 1)[:, :T]
+
+
+@exercise.mistake(
+    "a slice from a negative index to 0 or beyond has nothing in it: yours does where T isn't "
+    "shorter than a season."
+)
+def empty_slice(past, T, season):
+    return past[:, -season : T - season]
+
+
+@exercise.mistake(
+    "all steps are as one season before the first of them: each has a step of its own."
+)
+def first_of_the_season(past, T, season):
+    return past[:, -season, None].expand(-1, T)
 
 
 @exercise.mistake("your forecast ends with the season: if T is longer, it has to begin again.")
@@ -189,8 +215,3 @@ def as_columns(past, T, season):
 @exercise.mistake("the season is a step too short: how many values has it, from -season on?")
 def season_too_short(past, T, season):
     return at(past, past.shape[1] - season + 1 + steps(T) % max(1, season - 1))
-
-
-@exercise.mistake("the season is a step too long: after `season` steps it begins again.")
-def season_too_long(past, T, season):
-    return at(past, past.shape[1] - season - 1 + steps(T) % (season + 1))

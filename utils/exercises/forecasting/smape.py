@@ -27,9 +27,10 @@ def sales(n: int) -> Tensor:
     return 100 * random(n).exp()
 
 
-@exercise.stage("one week")
-def one_week():
-    return [(sales(1), sales(1))]
+@exercise.stage("one week, or two")
+def one_or_two():
+    target = sales(1)
+    return [(target, 0.4 * target), (target, 1.7 * target), (sales(2), sales(2))]
 
 
 @exercise.stage("several weeks")
@@ -175,8 +176,7 @@ def no_sales_left_out(target, forecast):
 
 
 @exercise.mistake(
-    "weeks without sales have no error in yours: any sales that are forecast for them are one of "
-    "200%."
+    "weeks without sales have no error in yours: there, any forecast but 0 is an error of 200%."
 )
 def no_sales_no_error(target, forecast):
     error, size = parts(target, forecast)
@@ -187,6 +187,21 @@ def no_sales_no_error(target, forecast):
 def larger_one(target, forecast):
     sizes = torch.maximum(target.abs(), forecast.abs())
     return 100 * mean(shares(parts(target, forecast)[0], sizes))
+
+
+@exercise.mistake(
+    "you divide by the mean of the targets: here each week has a percentage of its own."
+)
+def over_the_mean_target(target, forecast):
+    return (100 * parts(target, forecast)[0].mean() / target.abs().mean()).item()
+
+
+@exercise.mistake(
+    "1 is added below, against a 0 there: then small sales have a smaller error than they should."
+)
+def one_below(target, forecast):
+    error, size = parts(target, forecast)
+    return 100 * mean(error / (size / 2 + 1))
 
 
 @exercise.mistake("you add up the weeks: take the mean, or more weeks make a larger error.")

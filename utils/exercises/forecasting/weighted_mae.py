@@ -31,12 +31,12 @@ def drawn(n: int, m: int, *times: float) -> tuple[Tensor, Tensor, Tensor]:
 
 @exercise.stage("weeks above the median, up to five times as large")
 def between():
-    return [drawn(3, 5, 1.4, 3.7, 2.2), drawn(4, 7, 4.6, 1.2, 1.9, 3.1)]
+    return [drawn(3, 5, 1.4, 3.7, 2.2), drawn(5, 7, 4.6, 1.2, 1.9, 3.1, 4.3)]
 
 
 @exercise.stage("a week of very large sales")
 def very_large():
-    return [drawn(4, 7, 1.7, 8.3, 2.4, 12.9)]
+    return [drawn(5, 7, 1.7, 8.3, 2.4, 12.9, 1.3)]
 
 
 @exercise.stage("weeks of small sales")
@@ -131,7 +131,7 @@ def divided_by_weeks(target, forecast, known):
     return (ratio(target, known).clamp(1, 5) * off(target, forecast)).mean().item()
 
 
-@exercise.mistake("that is a sum, over nothing: more weeks would make a larger error.")
+@exercise.mistake("that is the sum of the weighted errors: more weeks would make it larger.")
 def not_divided(target, forecast, known):
     return (ratio(target, known).clamp(1, 5) * off(target, forecast)).sum().item()
 
@@ -177,7 +177,7 @@ def errors_clipped(target, forecast, known):
 
 
 @exercise.mistake(
-    "you clip weights times errors: the limits are for the weights, and errors are in pounds."
+    "you clip weights times errors: the limits are for the weights, and an error has a unit."
 )
 def clipped_after(target, forecast, known):
     weights = ratio(target, known)
@@ -201,10 +201,33 @@ def upside_down(target, forecast, known):
 
 
 @exercise.mistake(
-    "your ratio is rounded to whole numbers, as // and `round` do: a weight may lie between them."
+    "your ratio is rounded down to whole numbers, as // does: a weight may lie between them."
 )
 def whole_weights(target, forecast, known):
     return weigh(ratio(target, known).floor().clamp(1, 5), off(target, forecast))
+
+
+@exercise.mistake(
+    "your ratio is rounded to the nearest whole number: a weight may lie between them."
+)
+def rounded_weights(target, forecast, known):
+    return weigh(ratio(target, known).round().clamp(1, 5), off(target, forecast))
+
+
+@exercise.mistake(
+    "you weigh by how large the errors are: what was sold decides what a week counts."
+)
+def by_the_error(target, forecast, known):
+    errors = off(target, forecast)
+    return weigh(ratio(errors, known).clamp(1, 5), errors)
+
+
+@exercise.mistake(
+    "you divide by the number of known weeks: it is the weights' sum that belongs there."
+)
+def divided_by_known_weeks(target, forecast, known):
+    errors = ratio(target, known).clamp(1, 5) * off(target, forecast)
+    return (errors.sum() / len(known)).item()
 
 
 @exercise.mistake("errors have a sign in yours, so that a high and a low one cancel.")

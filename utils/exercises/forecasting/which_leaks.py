@@ -102,7 +102,8 @@ def sales(n: int) -> Tensor:
 
 @exercise.stage("a value of last week, and one of tomorrow")
 def lags():
-    return [(some(12, "seven days ago", "tomorrow's value"), sales(20), 12)]
+    names = "seven days ago", "tomorrow's value", "day of the week"
+    return [(some(12, *names), sales(20), 12), (some(17, *names[::-1]), sales(26), 17)]
 
 
 @exercise.stage("scales")
@@ -160,7 +161,7 @@ def all_days(steps, series, origin):
     "past."
 )
 def past_changed(steps, series, origin):
-    other = torch.cat([series[:origin] + 1000, series[origin:]])
+    other = torch.cat([0 * series[:origin], series[origin:]])
     return found(steps, series, other, lambda a, b: (a[origin:] != b[origin:]).any())
 
 
@@ -173,6 +174,13 @@ def past_changed_and_compared(steps, series, origin):
 @exercise.mistake("you change the whole series, the past included: then its numbers change, too.")
 def all_changed(steps, series, origin):
     return found(steps, series, series + 1000, until(origin))
+
+
+@exercise.mistake(
+    "the two series have nothing in common, the past included: then its numbers differ, too."
+)
+def nothing_in_common(steps, series, origin):
+    return found(steps, series, 3 + 0.7 * series.flip(0), until(origin))
 
 
 @exercise.mistake("these are the steps that don't leak: return those that do.")

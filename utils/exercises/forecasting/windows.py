@@ -26,19 +26,19 @@ exercise = Exercise(windows, gradient=False)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-@exercise.stage("one pair in each part")
-def one_pair():
-    return [(random(8), 3, 1, 4)]
-
-
 @exercise.stage("several pairs, and one step to forecast")
 def several():
-    return [(random(14), 3, 1, 8), (random(19), 5, 1, 12)]
+    return [(random(14), 3, 1, 8), (random(20), 5, 1, 12)]
 
 
 @exercise.stage("several steps to forecast")
 def several_steps():
     return [(random(19), 4, 2, 11), (random(25), 3, 5, 14), (random(33), 6, 3, 21)]
+
+
+@exercise.stage("one pair in each part")
+def one_pair():
+    return [(random(12), 4, 2, 6)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -120,7 +120,24 @@ def last_of_test_missing(series, S, T, n_train):
 
 
 @exercise.mistake(
-    "the border is a step too late: after n_train steps from 0 on, the next has that number."
+    "there are more pasts than futures: the last pasts of a part have no future there."
+)
+def pasts_without_a_future(series, S, T, n_train):
+    parts = series[:n_train], series[n_train:]
+    return tuple((part.unfold(0, S, 1), part[S:].unfold(0, T, 1)) for part in parts)
+
+
+@exercise.mistake(
+    "you left room for one step after each past, as for T = 1: training pairs reach across the "
+    "border where a future is longer."
+)
+def room_for_one(series, S, T, n_train):
+    _, test = starts(series, S, T, n_train)
+    return pairs(series, S, T, range(n_train - S)), pairs(series, S, T, test)
+
+
+@exercise.mistake(
+    "the border is a step too late: the first n_train steps have the numbers 0 to n_train - 1."
 )
 def border_late(series, S, T, n_train):
     return windows(series, S, T, n_train + 1)
