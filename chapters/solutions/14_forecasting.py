@@ -144,7 +144,7 @@ conformal_width = check("conformal_width", conformal_width)
 # %%
 torch.manual_seed(0)
 for alpha in (0.1, 0.2, 0.5):
-    scores = torch.randn(4000, 21).exp()
+    scores = torch.randn(20_000, 21).exp()
     widths = torch.tensor([conformal_width(of[:20], alpha) for of in scores])
     print(f"promised {1 - alpha:.0%}, held {(scores[:, 20] <= widths).float().mean():.1%}")
 
