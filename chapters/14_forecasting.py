@@ -25,6 +25,7 @@
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
 
+import math
 from statistics import fmean
 
 import matplotlib.pyplot as plt
@@ -325,8 +326,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "In {n} weeks, *as last week* is off by £{last:,.0f} on average, and *as in last year's week* by £{year:,.0f}.",
-    n=len(year),
+    "In 52 weeks, *as last week* is off by £{last:,.0f} on average, and *as in last year's week* by £{year:,.0f}.",
     last=errors["last week"],
     year=errors["last year's week"],
     holds=len(year) == 52 and errors["last year's week"] < errors["last week"] < 60_000,
@@ -396,6 +396,9 @@ observe(
 # $$ (eq-conformal)
 #
 # If all $n + 1$ errors may come in any order, the next one is among the $k$ smallest with a probability of at least $1 - \alpha$. That is a **conformal** interval {cite}`lei2018distribution`. It needs no normal distribution, and no good model.
+
+# %%
+k = math.ceil((14 + 1) * (1 - 0.2))  # of 14 errors, number 12
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The k-th smallest of the past errors becomes the half width of the interval: here number 12 of 14, for 80%.", "name": "fig-fore-width"}, "image": {"alt": "Fourteen bars, sorted from short to long. The twelfth is orange. On the right is a band around a line, the forecast, that reaches as far to both sides as the twelfth bar is long."}}
 torch.manual_seed(0)
@@ -492,6 +495,7 @@ plt.show()
 # %%
 show_source(forecasting.hide_future)
 show_source(forecasting.LSTMForecaster)
+show_source(forecasting.TransformerForecaster)
 
 # %% [markdown]
 # A **local** model learns from one series. A **global** one learns from all of them at once {cite}`monteromanso2021principles`: what promotions do in one shop may tell something about another. Each window is scaled by its own 56 days, so large and small shops look alike.
@@ -691,7 +695,7 @@ claim(
 single, many_of = (fmean(fmean(found(name, n)) for name in published) for n in (1, 100))
 claim(
     "fore-2",
-    "Yes, if there are many series: LSTM and Transformer have a mean error of {hundred:.2f} with a hundred, and {one:.2f} with one; the best classical method has {classic:.2f}.",
+    "Yes, if there are many series: LSTM and Transformer reach errors of {hundred:.2f} with a hundred, {one:.2f} with one; the best classical method reaches {classic:.2f}.",
     hundred=many_of,
     one=single,
     classic=min(alone["ETS"], alone["SARIMAX"]),

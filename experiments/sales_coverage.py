@@ -23,13 +23,13 @@ PARAMETERS = {
 }
 SHORT = {"method": ["linear"], "seed": [0], "n": 4, "days": 240, "steps": 3}
 ALPHA = 0.2
-RATES = {"linear": 3e-2}  # others: 3e-3
+RATES = {"linear": 3e-2}  # others: 1e-2
 
 
 def measure(method: str, seed: int, n: int, days: int, steps: int) -> dict:
     seen = task.field(generate(n, days, seed=17 + seed))
     forecast = task.method(method, steps).learn(
-        seen.until(task.origins(days, "validation")[0]), (RATES.get(method, 3e-3), True), seed
+        seen.until(task.origins(days, "validation")[0]), (RATES.get(method, 1e-2), True), seed
     )
     (held, interval), (target, later) = (at_origins(seen, forecast, part) for part in task.PARTS)
     after = conformal_quantiles(later, held, interval, ALPHA)

@@ -65,7 +65,7 @@ curves(fading, "steps ago", "weight")
 plt.show()
 
 # %% [markdown]
-# **SARIMAX** is a linear regression of a value on past values, past errors, the same of a season ago, and known inputs. Both are fitted by `statsmodels`, each in four variants, and the one is taken that is best on the validation weeks. On the shop's weeks, ETS isn't far from the naive forecast:
+# **SARIMAX** is a linear regression of a value on past values, past errors, the same of a season ago, and known inputs. Both are fitted by `statsmodels`, each in four variants, and the one is taken that is best on the validation weeks. That doesn't make it safe: on the shop's 54 weeks, ETS loses to the naive forecast. It learns its share $a$ from few weeks, among them one without trade.
 
 # %%
 held = task.weeks()
@@ -78,7 +78,7 @@ observe(
     "ETS is off by £{ets:,.0f} a week, and *as last week* by £{naive:,.0f}.",
     ets=mae(target, with_ets),
     naive=mae(target, as_last_week),
-    holds=abs(mae(target, with_ets) / mae(target, as_last_week) - 1) < 0.4,
+    holds=mae(target, with_ets) > 1.2 * mae(target, as_last_week),
 )
 
 # %% [markdown]
@@ -184,7 +184,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "fore-3",
-    "Can't tell here: in the first three days, the LSTM's error is {lstm_first:.2f} and the Transformer's {transformer_first:.2f}; in the last three of 14, {lstm_last:.2f} and {transformer_last:.2f}.",
+    "Can't tell here: up to three days ahead, LSTM and Transformer have errors of {lstm_first:.2f} and {transformer_first:.2f}; from twelve to fourteen, of {lstm_last:.2f} and {transformer_last:.2f}.",
     lstm_first=first["LSTM"],
     transformer_first=first["Transformer"],
     lstm_last=last["LSTM"],
@@ -237,16 +237,16 @@ claim(
 # (deeper-lags)=
 # ## Does attention show the season?
 #
-# *3 minutes.* **One reads seasons off the attention of a forecaster. Are they there?** Here we know the season: a week, or none at all. For each step of the forecast, we measure how much the first layer attends to a day that lies so many days back.
+# *2 minutes.* **Some read seasons off the attention of a forecaster. Are they there?** Here we know the season: a week, or none at all. For each step of the forecast, we measure how much a head attends to a day that lies so many days back. There are four heads; the figure shows the one that attends most to whole weeks.
 
 # %%
 looks = experiments.load("attention_lags")
 by_lag = {
-    market: (range(1, 57), torch.tensor(looks.column("lags", market=market)))
+    market: (range(1, 57), torch.tensor(looks.column("best head, lags", market=market)))
     for market in looks.parameters["market"]
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How much a forecast attends to a day, by how many days it lies back; 1 is no preference. Mean over the heads of the first layer; mean and range of three seeds (stored experiment).", "name": "fig-fore-lags"}, "image": {"alt": "Two curves over lags of 1 to 56 days: for series with a week, and for series without."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How much a forecast attends to a day, by how many days it lies back; 1 is no preference. In each of three networks, the head that attends most to whole weeks; mean and range (stored experiment).", "name": "fig-fore-lags"}, "image": {"alt": "Two curves over lags of 1 to 56 days: for series with a week, and for series without."}}
 ax = curves(by_lag, "days back", "attention (1 = even)")
 ax.set_xticks(range(7, 57, 7))
 plt.show()
@@ -255,15 +255,23 @@ plt.show()
 # (claim-fore-5)=
 
 # %% tags=["evidence"]
-with_week, without = (fmean(looks.column("at weeks", market=of)) for of in ("weekly", "no season"))
+best, without, mean_head = (
+    fmean(looks.column(of, market=market))
+    for of, market in (
+        ("best head", "weekly"),
+        ("best head", "no season"),
+        ("at weeks", "weekly"),
+    )
+)
 claim(
     "fore-5",
-    "Yes: if series have a week, days whole weeks back get {with_week:.1f} times an even share of the attention; if they have none, {without:.1f} times.",
-    with_week=with_week,
+    "Yes, if one picks the head: the best of four gives whole weeks {best:.1f} times an even share (without a season, {without:.1f}); all together, {mean:.1f}.",
+    best=best,
     without=without,
-    holds=lambda with_week, without: with_week > 1.3 and with_week > without + 0.2,
+    mean=mean_head,
+    holds=lambda best, without, mean: best > 1.5 and without < best - 0.3 and mean < best - 0.3,
     experiment="attention_lags",
-    scale="first of one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
+    scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
 )
 
 # %% [markdown]
