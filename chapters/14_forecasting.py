@@ -510,7 +510,7 @@ plt.show()
 # %% tags=["training"]
 known = field.origins(1095, "test")  # four origins, two weeks apart
 linear = field.network("linear", n_known=2, seed=0)
-field.train(linear, seen.until(known[0]), rate=3e-2, log=True, seed=0, steps=1000)
+field.train(linear, seen.until(known[0]), rate=3e-2, log=True, seed=0, steps=field.STEPS)
 forecast = field.ready(linear, log=True)
 by_linear = torch.stack([forecast(seen.until(origin, 14)) for origin in known], dim=1)
 by_naive = torch.stack(

@@ -7,6 +7,7 @@ O origins and Q quantiles, or Q = 1; the middle one is judged.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -39,9 +40,7 @@ QUANTILES = 0.1, 0.5, 0.9
 STEPS, B = 700, 64
 PARTS = "validation", "test"
 INPUTS = "given", "hidden", "false"
-CONFIG = TransformerConfig(
-    1, d_model=32, n_heads=4, d_ff=64, n_layers=1, norm="pre", positions="rotary", dropout=0.0
-)  # rotary: with learned positions it needs twice as many steps to find the week
+CONFIG = TransformerConfig(1, d_model=32, n_heads=4, d_ff=64, n_layers=1, norm="pre", dropout=0.0)
 
 
 class Field(NamedTuple):
@@ -131,20 +130,24 @@ def _sarimax(past: Field, setting: tuple, seed: int) -> Ready:
     return forecast
 
 
-NETWORKS: dict[str, Callable[..., Forecaster]] = {
-    "linear": LinearForecaster,
-    "DLinear": DLinear,
-    "LSTM": lambda *sizes, **more: LSTMForecaster(*sizes, hidden_size=48, **more),
-    "Transformer": lambda *sizes, **more: TransformerForecaster(CONFIG, *sizes, **more),
-    "patches": lambda *sizes, **more: PatchForecaster(CONFIG, *sizes, **more),
+NETWORKS: dict[str, Callable[..., Forecaster]] = {  # of a config, which some need
+    "linear": lambda _, *sizes, **more: LinearForecaster(*sizes, **more),
+    "DLinear": lambda _, *sizes, **more: DLinear(*sizes, **more),
+    "LSTM": lambda _, *sizes, **more: LSTMForecaster(*sizes, hidden_size=48, **more),
+    "Transformer": TransformerForecaster,
+    "patches": PatchForecaster,
 }
 
 
-def network(kind: str, n_known: int, seed: int) -> Forecaster:
-    """Return one of `NETWORKS`, untrained, with an output for each of `QUANTILES`."""
+def network(kind: str, n_known: int, seed: int, positions: str = "rotary") -> Forecaster:
+    """Return one of `NETWORKS`, untrained, with an output for each of `QUANTILES`.
+
+    positions: of the Transformer; with learned ones it takes longer to find the week.
+    """
     check_choice("kind", kind, NETWORKS)
     torch.manual_seed(seed)
-    return NETWORKS[kind](S, T, n_known=n_known, n_outputs=len(QUANTILES))
+    config = replace(CONFIG, positions=positions)
+    return NETWORKS[kind](config, S, T, n_known=n_known, n_outputs=len(QUANTILES))
 
 
 class Windows:
