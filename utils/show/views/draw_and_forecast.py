@@ -48,7 +48,9 @@ def draw_and_forecast(model: str, *, series: Mapping[str, Tensor]) -> None:
         "run the cell to open it. Series to take:"
     ) + listed(list(series))
     says = f"View: draw a series, and five methods go on with it. {'; '.join(series)}"
-    view("draw_and_forecast", data, says=says, still=still, parts=["runtime", "live", "forecasters"])
+    view(
+        "draw_and_forecast", data, says=says, still=still, parts=["runtime", "live", "forecasters"]
+    )
 
 
 def check(held: Stored) -> tuple[int, int]:
