@@ -62,7 +62,7 @@ def to_take() -> dict[str, Tensor]:
     """
     bare = {name: 0 for name in ("year", "promotion", "promoted", "holiday", "empty")}
     markets = {  # each with the seed of its series
-        "a season of a week": (Market(**bare, week=0.6, noise=0.15, trend=0, shifts=0), 5),
+        "a weekly season": (Market(**bare, week=0.6, noise=0.15, trend=0, shifts=0), 5),
         "growth": (Market(**bare, noise=0.1, trend=6, shifts=0), 1),
         "another level": (Market(**bare, noise=0.1, shift=0.8, shifts=6), 5),
     }

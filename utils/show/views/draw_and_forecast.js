@@ -1,6 +1,7 @@
 function draw({ model, methods, series, S, T, season, most }) {
   const LOW = -15, HIGH = most + 15; // seen; one draws from 0 to `most`
   const WAIT = 300, COMES = 900; // milliseconds: before it is told what changed, and until forecasts are unrolled
+  const named = (at) => `the ${methods[at]}${at < 3 ? " forecast" : ""}`; // the networks are nouns
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const days = [...Array(S).keys()], middle = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   let network = null, drawn = days.map(() => null), came = null, forecasts = null, chosen = methods.length - 1;
@@ -64,8 +65,8 @@ function draw({ model, methods, series, S, T, season, most }) {
       value.textContent = !forecasts ? "" : came ? `off by ${score(off(at), 1)}` : between(forecasts[at].at(-1));
       choose.setAttribute("aria-pressed", at === chosen);
     });
-    fit.textContent = came ? "Each method’s median and its interval of 80%. Below: how far it is off a day, on average, from what came (dashed)."
-      : `Each method’s median and its interval of 80%. Below: the interval of day ${T}.`;
+    fit.textContent = came ? "Each method’s median and its interval of 80%; dashed, what came. Below: how far the median is off a day, on average."
+      : "Each method’s median and its interval of 80%. Below: the interval on the last day.";
     const value = n ? past[day] : most / 2;
     pad.setAttribute("aria-valuenow", whole(value));
     pad.setAttribute("aria-valuetext", `day ${day + 1} of ${S}: ${drawn[day] === null ? "not drawn" : whole(value)}`);
@@ -84,10 +85,10 @@ function draw({ model, methods, series, S, T, season, most }) {
     const held = came && came.filter((value, t) => value >= forecasts[chosen][t][0] && value <= forecasts[chosen][t][2]).length;
     const order = came && ranked(methods.map((_, at) => -off(at)));
     told.textContent = part + (came
-      ? `The forecast of ${quote(methods[order[0]])} comes closest: on average it is off by ${score(off(order[0]), 1)} a day, and ` +
-        `${quote(methods[order.at(-1)])}, the worst, by ${score(off(order.at(-1)), 1)}. The interval of ${quote(methods[chosen])} holds ${held} of ${T} days.`
-      : `${quote(methods[chosen])} expects ${whole(middle(forecasts[chosen].map((quantiles) => quantiles[1])))} a day over ${T} days, on average.`);
-    seen.textContent = `On day ${T}: ${methods.map((name, at) => `${name} ${whole(forecasts[at].at(-1)[1])} (${between(forecasts[at].at(-1))})`).join(", ")}.`;
+      ? `Of the five, ${named(order[0])} comes closest: it is off by ${score(off(order[0]), 1)} a day, on average. The worst, ` +
+        `${named(order.at(-1))}, is off by ${score(off(order.at(-1)), 1)}. The interval of ${named(chosen)} contains ${held} of ${T} days.`
+      : `Over the next ${T} days, ${named(chosen)} is ${whole(middle(forecasts[chosen].map((quantiles) => quantiles[1])))} a day, on average.`);
+    seen.textContent = `On the last day: ${methods.map((name, at) => `${name} ${whole(forecasts[at].at(-1)[1])} (${between(forecasts[at].at(-1))})`).join(", ")}.`;
   }
 
   // What is asked ------------------------------------------------------------------------------------
@@ -193,7 +194,7 @@ function draw({ model, methods, series, S, T, season, most }) {
     take(series[0].values);
   });
   show();
-  return [make("p", { class: "view-label" }, `Draw ${S} days with a mouse, a finger or arrow keys; five methods go on for ${T} more. A line stands between weeks.`),
+  return [make("p", { class: "view-label" }, `Draw ${S} days with a mouse, a finger or arrow keys; five methods go on for ${T} more. Lines separate the weeks.`),
     pad, make("div", { class: "view-moves-back", role: "group", "aria-label": "Take a series" }, ...ready, wipe),
     fit, make("ul", { class: "view-panels", "aria-label": "All methods" }, ...panels.map(({ choose }) => make("li", {}, choose))), answer, size];
 }
