@@ -87,7 +87,7 @@ function draw({ model, methods, series, S, T, season, most }) {
     told.textContent = part + (came
       ? `Of the five, ${named(order[0])} comes closest: it is off by ${score(off(order[0]), 1)} a day, on average. The worst, ` +
         `${named(order.at(-1))}, is off by ${score(off(order.at(-1)), 1)}. The interval of ${named(chosen)} contains ${held} of ${T} days.`
-      : `Over the next ${T} days, ${named(chosen)} is ${whole(middle(forecasts[chosen].map((quantiles) => quantiles[1])))} a day, on average.`);
+      : `Over the next ${T} days, ${named(chosen)} averages ${whole(middle(forecasts[chosen].map((quantiles) => quantiles[1])))} a day.`);
     seen.textContent = `On the last day: ${methods.map((name, at) => `${name} ${whole(forecasts[at].at(-1)[1])} (${between(forecasts[at].at(-1))})`).join(", ")}.`;
   }
 
