@@ -265,6 +265,29 @@ def test_forecasts_follow_the_pen_before_it_rests(opened):
     settled(tab)
 
 
+def test_what_was_asked_last_is_what_is_told(opened, made):
+    tab = opened()
+    (*_, last), names = SERIES, [*SERIES, "Clear", FIRST, "Clear", *SERIES]
+    tab.evaluate(
+        """(names) => {
+            const buttons = [...document.querySelectorAll("button")];
+            for (const name of names) buttons.find((one) => one.textContent === name).click();
+        }""",
+        names,
+    )
+    settled(tab)
+    past = np.round(SERIES[last].numpy(), 1)[:S].tolist()
+    band = path_of(tab, "band")[1 : T + 1, 1]
+    wanted = expected(made[1], past)[4, :, 0].float()
+    torch.testing.assert_close(band, wanted, atol=0.02, rtol=0)
+    expect(told(tab)).to_contain_text("Of the five, ")
+    tab.evaluate("() => { for (const one of document.querySelectorAll('button')) one.click(); }")
+    settled(tab)  # the last ones are "Clear" and the methods
+    tab.wait_for_timeout(500)
+    expect(told(tab)).to_have_text("Draw a series, or take one.")
+    assert tab.locator(".view-band").count() == 0
+
+
 def test_it_is_used_by_keyboard_alone(opened, made):
     tab = opened()
     slider = pad(tab)
@@ -364,7 +387,7 @@ def test_no_weight_is_in_the_view_and_none_stays_in_the_output(here, shown):
     assert '"bytes"' not in bundle["text/html"] and len(bundle["text/html"]) < 60_000
     assert all(f"<li>{name}</li>" in bundle["text/html"] for name in SERIES)
     (written,) = re.findall(r'<script type="application/json">(.*?)</script>', bundle["text/html"])
-    assert json.loads(written)["series"][0]["values"] == np.round(SERIES[FIRST], 1).tolist()
+    assert json.loads(written)["series"][0]["values"] == np.round(SERIES[FIRST].numpy(), 1).tolist()
     handed, emptied = here
     assert '"bytes"' in handed["text/html"] and emptied == {}
 
