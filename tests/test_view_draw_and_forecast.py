@@ -288,10 +288,27 @@ def test_what_was_asked_last_is_what_is_told(opened, made):
     assert tab.locator(".view-band").count() == 0
 
 
+def test_nothing_wrong_is_told_before_forecasts_have_come(opened):
+    tab = opened()
+    said = tab.evaluate(
+        """(name) => {
+            const buttons = [...document.querySelectorAll("button")];
+            buttons.find((one) => one.textContent === name).click();
+            document.querySelector(".view-panels button").click();
+            return document.querySelector(".view-answer p").textContent;
+        }""",
+        FIRST,
+    )
+    assert "Every day is the same" not in said
+    settled(tab)
+    expect(told(tab)).to_contain_text("The interval of the naive forecast contains ")
+
+
 def test_it_is_used_by_keyboard_alone(opened, made):
     tab = opened()
     slider = pad(tab)
     slider.focus()
+    assert slider.get_attribute("data-lm-suppress-shortcuts") == "true"  # else JupyterLab moves on
     values = np.round(SERIES[FIRST].numpy(), 1)
     assert slider.get_attribute("aria-valuetext") == f"day {S} of {S}: {values[S - 1]:.0f}"
     tab.keyboard.press("ArrowLeft")
