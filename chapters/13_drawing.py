@@ -68,7 +68,7 @@ worlds = [understand(sentence) for sentence in sentences]
 many = [drawn([scene] * 500, seed=0, grid=coding.GRID) for scene in worlds]  # (500, 3, 24, 24) each
 means = torch.stack([pictures.mean(dim=0) for pictures in many])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The best single answer to a sentence is a smear. Three drawings of each sentence, and the mean of 500.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of four pictures: three red threes at different places and a faint red cloud without any form; three blue circles and a faint blue cloud."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The best single answer to a sentence is a smear. Three drawings of each sentence, and the mean of 500.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of four pictures: three red threes at different positions and a faint red cloud without any form; three blue circles and a faint blue cloud."}}
 titles = ["1", "2", "3", "mean"] * 2
 image_grid(
     [*many[0][:3], means[0] / means[0].max(), *many[1][:3], means[1] / means[1].max()],
@@ -121,7 +121,7 @@ plt.show()
 #
 # ### Codes: the nearest vector
 #
-# *8 minutes, 6 of them yours.* The encoder is Day 1: two convolutions with a stride of 2, and a residual block. For each patch, it returns a vector $z$ of width $D = 16$. The codebook has $K$ vectors $e_1, \dots, e_K$ of the same width. The code is the number of the nearest one, and the decoder reads that vector in place of $z$:
+# *8 minutes, 6 of them yours.* The encoder is Day 1: two convolutions with a stride of 2, and a residual block. For each patch, it returns a vector $z$ of width $D = 16$. The codebook has $K$ vectors $e_1, \dots, e_K$ of the same width. The code is the number of the nearest one, and the decoder reads that vector instead of $z$:
 #
 # $$
 # c = \operatorname*{argmin}_k \lVert z - e_k \rVert, \qquad q = e_c .
@@ -159,7 +159,7 @@ check.show_reference("nearest_codes")
 #
 # The way out is a trick: **straight-through** {cite}`bengio2013estimating`. Forward, the decoder reads $q$. Backward, $z$ gets the gradient of $q$, as if nothing had happened between them. If the decoder would like $q$ to be a little larger, then let $z$ become larger, and perhaps the next choice will be another.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Straight-through: forward, the nearest code takes the place of z. Backward, the gradient jumps over this step.", "name": "fig-draw-straight"}, "image": {"alt": "A row of boxes from encoder through z, nearest and q to decoder, joined by arrows. Below them, dashed arrows lead back; one jumps from q to z past the box nearest."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Straight-through: forward, the nearest code replaces z. Backward, the gradient jumps over this step.", "name": "fig-draw-straight"}, "image": {"alt": "A row of boxes from encoder through z, nearest and q to decoder, joined by arrows. Below them, dashed arrows lead back; one jumps from q to z past the box nearest."}}
 mechanisms.straight_through()
 plt.show()
 
@@ -167,7 +167,7 @@ plt.show()
 # ```{exercise} Straight-through
 # :label: exercise-straight-through
 #
-# *6 minutes.* Return a tensor with the numbers of q, whose gradient goes to z unchanged, and not to q. (`detach` makes a constant of a tensor: its gradient is 0.) ([Solution](solutions/13_drawing.ipynb#solution-straight-through))
+# *6 minutes.* Return a tensor with the numbers of q, whose gradient goes to z unchanged, and not to q. (`detach` returns the same numbers as a constant, whose gradient is 0.) ([Solution](solutions/13_drawing.ipynb#solution-straight-through))
 # ```
 
 
@@ -201,7 +201,7 @@ plt.show()
 # ```{exercise} The codebook's loss
 # :label: exercise-vq-loss
 #
-# *5 minutes.* Compute {eq}`eq-vq-loss` with the mean over all numbers in place of the sums. ([Solution](solutions/13_drawing.ipynb#solution-vq-loss))
+# *5 minutes.* Compute {eq}`eq-vq-loss` with the mean over all numbers instead of the sums. ([Solution](solutions/13_drawing.ipynb#solution-vq-loss))
 # ```
 
 
@@ -394,7 +394,7 @@ accepted = sum(shows(picture, understand(ONE)) for picture in sixteen)
 
 # %% tags=["evidence"]
 observe(
-    "Of sixteen drawings of *{asked}*, the parser accepts {n}.",
+    "The parser accepts {n} of sixteen drawings of *{asked}*.",
     asked=ONE,
     n=accepted,
     holds=0 < accepted < 16,
@@ -418,7 +418,7 @@ plt.show()
 
 # %% tags=["view"]
 guess(
-    "The parser accepts some of the first drawings. Of sixteen drawings of the same sentence, CLIP chooses one. How much better is it?",
+    "The parser accepts some of the first drawings. Now CLIP chooses one of sixteen drawings of the same sentence. How much better is it?",
     ["no better: CLIP can't tell them apart", "a little better", "much better"],
     right="much better",
     because="The figure below has the numbers.",
@@ -458,7 +458,7 @@ with torch.no_grad():
 ink = strokes.amax(dim=1).flatten(1).sum(dim=1)
 order = ink.argsort(descending=True)[:48]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A code stands for a piece of a stroke in a colour. Drawn alone, on black: 48 of the 256 codes.", "name": "fig-draw-codes"}, "image": {"alt": "Three rows of sixteen small pictures: corners, arcs and bars in red, green, blue, yellow and purple."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A code is a piece of a stroke in a colour. Drawn alone, on black: 48 of the 256 codes.", "name": "fig-draw-codes"}, "image": {"alt": "Three rows of sixteen small pictures: corners, arcs and bars in red, green, blue, yellow and purple."}}
 image_grid(strokes[order], columns=16)
 plt.show()
 
@@ -505,20 +505,29 @@ bars({name: [100 * of for of in runs] for name, runs in scores.items()}, "drawn 
 plt.show()
 
 # %% [markdown]
-# CLIP can't help much here. Yesterday it hardly knew which of two things is red, so it can't choose by that either. Here are sixteen drawings, in CLIP's order.
+# Does the writer fail, or does CLIP? The parser can tell, since it judged all sixteen drawings of each sentence.
+
+# %% tags=["evidence"]
+observe(
+    "For {any:.0%} of sentences about two things, at least one of the sixteen drawings is correct. CLIP chooses a correct one for {chosen:.0%}.",
+    any=fmean(row["any, 2, seen"] for row in drawn_page),
+    chosen=fmean(scores["2 things"]),
+    holds=fmean(scores["2 things"]) + 0.1 < fmean(row["any, 2, seen"] for row in drawn_page),
+)
+
+# %% [markdown]
+# So a correct drawing is nearly always there, but CLIP often passes it over. Yesterday it hardly knew which of two things is red, so it can't choose by that either. Here are sixteen drawings, in CLIP's order.
 
 # %%
 pair = drawings(TWO, 16, seed=0)
 with torch.no_grad():
     fit_two = clip.encode_images(pair) @ clip.encode_texts(*captions.as_ids([TWO]))[0]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right colours, wrong digits: for two things, CLIP's favourites often have what the sentence names, in the wrong combination. Sixteen drawings of one sentence, by their similarity to it.", "name": "fig-draw-pair"}, "image": {"alt": "Under the sentence, a red three left of a blue seven, are two rows of eight small pictures of red and blue digits with falling numbers. The first is framed; it shows a red seven left of a blue three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right colours, wrong digits: CLIP's favourite has all that the sentence names, in the wrong combination. Sixteen drawings of one sentence, by their similarity to it.", "name": "fig-draw-pair"}, "image": {"alt": "Under the sentence, a red three left of a blue seven, are two rows of eight small pictures of red and blue digits with falling numbers. The first is framed; it shows a red seven left of a blue three."}}
 mechanisms.best_of(pair, fit_two, TWO)
 plt.show()
 
 # %% [markdown]
-# So for two things, CLIP is a poor judge: it often can't tell a correct drawing from one with exchanged colours.
-#
 # ## What we found
 #
 # *1 minute.* Three claims that you will often read, and our answers. Three more are on the [deeper page](deeper/13_drawing.ipynb).
