@@ -29,6 +29,7 @@ from statistics import fmean
 import matplotlib.pyplot as plt
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from utils import drawing
 from utils.data.scenes import drawn, say, scenes, shows, understand
@@ -58,27 +59,51 @@ quiz("13_drawing")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* Yesterday, a network found the sentence for a picture. Today we go the other way: given a sentence, find a picture. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss?
-#
-# Because a sentence has many pictures. *A red three* may be at any position, in any handwriting. If several answers are correct, the squared error is smallest for their mean. Here are three drawings for each of two sentences, and the mean of 500.
+# *3 minutes.* Yesterday, a network found the sentence for a picture. Today we go the other way: given a sentence, find a picture. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss? Let us try. Its input is how often each word occurs, and it learns from 2,000 scenes of one thing.
+
+# %%
+symbols = task.vocabulary()
+one_thing = scenes(2000, seed=0, n_things=(1,))
+targets = drawn(one_thing, seed=0, grid=coding.GRID)  # (2000, 3, 24, 24)
+
+
+def word_counts(sentences):
+    ids, _ = captions.as_ids(sentences)  # (B, T)
+    return F.one_hot(ids, symbols.n_words).sum(dim=1).float()  # (B, words)
+
+
+# %% tags=["training"]
+known = word_counts([say(scene) for scene in one_thing])
+torch.manual_seed(0)
+pixels = nn.Linear(128, 3 * 24 * 24)
+backwards = nn.Sequential(
+    nn.Linear(symbols.n_words, 128), nn.ReLU(), pixels, nn.Unflatten(1, (3, 24, 24))
+)
+optimiser = torch.optim.Adam(backwards.parameters(), lr=1e-3)
+for _ in range(400):
+    rows = torch.randint(len(known), (64,))
+    loss = F.mse_loss(backwards(known[rows]), targets[rows])
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
 
 # %%
 sentences = ["a red three", "a small blue circle"]
-worlds = [understand(sentence) for sentence in sentences]
-many = [drawn([scene] * 500, seed=0, grid=coding.GRID) for scene in worlds]  # (500, 3, 24, 24) each
-means = torch.stack([pictures.mean(dim=0) for pictures in many])
+many = [drawn([understand(sentence)] * 500, seed=0, grid=coding.GRID) for sentence in sentences]
+with torch.no_grad():
+    answers = backwards(word_counts(sentences)).clamp(min=0)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The best single answer to a sentence is a smear. Three drawings of each sentence, and the mean of 500.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of four pictures: three red threes at different positions and a faint red cloud without any form; three blue circles and a faint blue cloud."}}
-titles = ["1", "2", "3", "mean"] * 2
-image_grid(
-    [*many[0][:3], means[0] / means[0].max(), *many[1][:3], means[1] / means[1].max()],
-    titles,
-    columns=4,
-)
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The network answers with a smear. Three drawings of each sentence, the mean of 500 drawings, and the network's answer. The last two are brightened.", "name": "fig-draw-means"}, "image": {"alt": "Two rows of five pictures. First, three red threes at different positions, a faint red cloud without any form, and a cloud that is rougher but as formless. Then the same with blue circles."}}
+pictures = []
+for drawings_of, answer in zip(many, answers):
+    pictures += [*drawings_of[:3], *(of / of.max() for of in (drawings_of.mean(dim=0), answer))]
+image_grid(pictures, ["1", "2", "3", "mean", "network"] * 2, columns=5)
 plt.show()
 
 # %% [markdown]
-# No network with this loss can do better than these clouds. A writer of text doesn't have this problem. Asked how a sentence goes on, Day 9's GPT gives a probability to each possible token, **samples one of them**, and goes on from there. If it could draw, it would continue the left half of a three with the right half of the same three.
+# The network isn't to blame. A sentence has many pictures: *a red three* may be at any position, in any handwriting. If several answers are correct, the squared error is smallest for their mean, and the mean of all red threes is a red cloud.
+#
+# A writer of text doesn't have this problem. Asked how a sentence goes on, Day 9's GPT gives a probability to each possible token, **samples one of them**, and goes on from there. If it could draw, it would continue the left half of a three with the right half of the same three.
 #
 # So let a GPT write the picture. Token by token would mean pixel by pixel, and a picture has 24 · 24 pixels with three numbers each. But attention compares every token with every one before it.
 
@@ -110,7 +135,6 @@ plt.show()
 # Then a GPT learns rows that begin with a sentence and go on with the codes of its picture. Between the two is a **mark**, a symbol that says: the picture begins here. To draw, we give it a sentence, and it continues. That is the first **DALL·E** {cite}`ramesh2021zero`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: words (blue), padding, a mark (yellow), and codes (orange), whose ids come after those of the words. The lowest line is the weight of each symbol in the loss.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes: a, red, three, pad, mark, three codes, and dots. Below are their ids. The lowest row is the loss: one eighth under red and three, seven eighths under the codes; the cells under a, pad and mark are hatched."}}
-symbols = task.vocabulary()
 said = "a red three".split()
 ids = captions.as_ids([" ".join(said)])[0][0].tolist()
 mechanisms.shared_row(said, ids, codes[0, :3].tolist(), n_words=symbols.n_words, mark=symbols.mark)
@@ -237,6 +261,14 @@ class YourCodebook(drawing.Codebook):
 #
 # *4 minutes.* We train it on Day 12's scenes, drawn anew for each of 100 batches. (Today, things lie on the grid of the patches, so a digit always fills four of them.) How many codes does it use? A rare code should count for less than a common one. So we take the **perplexity** of the codes, $e^{H}$, where $H = -\sum_k p_k \ln p_k$ is the **entropy** of their shares $p_k$. If $n$ codes are used equally often, it is $n$.
 
+# %% tags=["view"]
+guess(
+    "The codebook has 256 vectors. After 100 steps, what is the perplexity of its codes?",
+    ["below 4", "about 30", "above 200"],
+    right="below 4",
+    because="The cell below measures it.",
+)
+
 # %% tags=["training"]
 pool = scenes(2000, seed=0)
 pictures = drawn(pool[:200], seed=1, grid=coding.GRID)
@@ -258,7 +290,16 @@ observe(
 )
 
 # %% [markdown]
-# Left alone, a few codes take everything. A code that is chosen moves to the vectors that choose it, so it is chosen again. A code that no vector chooses gets no gradient, so it never comes closer. So we **restart** it: every 20 steps, each unused code is put where one of the encoder's vectors is {cite}`dhariwal2020jukebox`. (The [deeper page](deeper/13_drawing.ipynb) tries other remedies.)
+# Left alone, a few codes take everything. A code that is chosen moves to the vectors that choose it, so it is chosen again. A code that no vector chooses gets no gradient, so it never comes closer.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A code that is too far away is never chosen, so it never moves. The vectors are those of the last figure, but four of the five codes lie elsewhere.", "name": "fig-draw-collapse"}, "image": {"alt": "The same dozen small dots as before. All thin lines lead to one numbered mark in their midst; the other four marks are at the edge, and no line reaches them."}}
+far = torch.tensor([[-4.5, 2.6], [-4.2, -2.4], [0.0, 0.1], [4.6, 2.2], [4.0, -2.6]])
+torch.manual_seed(0)
+mechanisms.nearest(marks[torch.arange(13) % 5] + 0.35 * torch.randn(13, 2), far)
+plt.show()
+
+# %% [markdown]
+# So we **restart** it: every 20 steps, each unused code is put where one of the encoder's vectors is {cite}`dhariwal2020jukebox`. (The [deeper page](deeper/13_drawing.ipynb) tries other remedies.)
 #
 # **Enough for tonight?** This is a good place to stop: you can write a picture in 36 symbols. Next, a sentence begins the row.
 #
@@ -467,14 +508,14 @@ plt.show()
 
 # %%
 places = 0, 9, 18, 27, 36
-on_the_way = task.on_the_way(writer, coder, TWO, places, seed=2)
+on_the_way = task.on_the_way(writer, coder, TWO, places, seed=5)
 doubts = task.doubts(writer, coder, scenes(200, seed=3, n_things=(1,), part="test"))  # (36,), bits
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. The picture after 0, 9, 18, 27 and 36 codes; the rest is black.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is black; in the others, a red three and a blue seven appear from the top down."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. The picture after 0, 9, 18, 27 and 36 codes; the rest is black.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is empty; in the others, more and more rows are drawn, from the top down, until all digits are there."}}
 mechanisms.code_by_code(dict(zip(places, on_the_way)))
 plt.show()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The first rows decide where a thing begins. Once it has begun, the rest follows: entropy of the next code, in bits, at each position; mean over 200 scenes of one thing.", "name": "fig-draw-doubts"}, "image": {"alt": "A map of six by six positions, darker where the entropy is higher."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The first rows decide where a thing begins. Once it has begun, the rest follows: entropy of the next code, in bits, at each position; mean over 200 scenes of one thing.", "name": "fig-draw-doubts"}, "image": {"alt": "A map of six by six positions, lightest at the top left, light in the upper middle, and dark in the last row and the last column."}}
 heat_map(doubts.view(6, 6), xlabel="column", ylabel="row", value_label="bits")
 plt.show()
 
