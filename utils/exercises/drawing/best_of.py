@@ -86,7 +86,9 @@ def how_well(pictures, sentences):
     return cosines(pictures, sentences).max(1).values
 
 
-@exercise.mistake("you return a value and a number: the value is a cosine, and not asked for.")
+@exercise.mistake(
+    "you return the best cosines and their indices: only one of the two is asked for."
+)
 def with_its_value(pictures, sentences):
     return cosines(pictures, sentences).max(1)
 
@@ -168,7 +170,9 @@ def cosines_along_the_pictures(pictures, sentences):
     return F.cosine_similarity(pictures, sentences[:, None], dim=1).argmax(1)
 
 
-@exercise.mistake("that is one choice among the pictures of all sentences: each makes its own.")
+@exercise.mistake(
+    "that is one choice among the pictures of all sentences: each sentence makes its own."
+)
 def over_everything(pictures, sentences):
     return cosines(pictures, sentences).argmax()
 
@@ -180,6 +184,6 @@ def in_a_column(pictures, sentences):
     return cosines(pictures, sentences).argmax(1, keepdim=True)
 
 
-@exercise.mistake("you drop the sign: a cosine near -1 is of vectors that point opposite ways.")
+@exercise.mistake("you drop the sign: vectors that point opposite ways have a cosine near -1.")
 def sign_dropped(pictures, sentences):
     return cosines(pictures, sentences).abs().argmax(1)

@@ -194,14 +194,13 @@ def softmax_twice(model, start, n, n_words, tau, draw):
     return drawing(model, start, n, n_words, draw, change, lambda c: n_words + c)
 
 
-@exercise.mistake("your softmax is over the sentences: the codes of one sentence share its 1.")
+@exercise.mistake("your softmax is over sentences: which numbers should add up to 1?")
 def softmax_over_sentences(model, start, n, n_words, tau, draw):
     return drawing(model, start, n, n_words, draw, lambda x: (x[:, n_words:-1] / tau).softmax(0))
 
 
 @exercise.mistake(
-    "you divide probabilities by the temperature, and they no longer add up to 1: it belongs to "
-    "logits."
+    "you divide probabilities by the temperature, which belongs to logits: they don't add up to 1."
 )
 def probabilities_divided(model, start, n, n_words, tau, draw):
     def change(x):

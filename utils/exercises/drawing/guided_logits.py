@@ -84,8 +84,7 @@ def subtracted(with_sentence, without, weight):
 
 
 @exercise.mistake(
-    "the weight is on the wrong pass: at a weight of 0 you get the logits with the sentence, and a "
-    "large one drives the picture away from what is drawn without."
+    "at a weight of 0 you return the logits with the sentence: there, those without should be left."
 )
 def weight_on_the_other(with_sentence, without, weight):
     return with_sentence - weight * without

@@ -220,8 +220,8 @@ def cut_off(z, codebook):
 
 
 @exercise.mistake(
-    "the gradient goes to z, and none to the codebook: that is straight-through, which comes after "
-    "the codebook's own loss has read these vectors."
+    "the gradient goes to z, and none to the codebook: that is straight-through, a step of its "
+    "own, which leaves the codebook nothing to learn from."
 )
 @judged
 def passed_to_z(z, codebook):

@@ -142,9 +142,7 @@ def codes_in_full(logits, ids, n_words, share):
     return (1 - share) * nats[is_word].mean() + nats[is_code].mean()
 
 
-@exercise.mistake(
-    "padding counts as a word, and the mark as a code: both are given, not predicted."
-)
+@exercise.mistake("padding counts as a word, and the mark as a code: neither is asked for.")
 def nothing_left_out(logits, ids, n_words, share):
     nats, _, _ = parts(logits, ids, n_words)
     is_word = ids[:, 1:] < n_words

@@ -181,7 +181,7 @@ def one_step_more(n, steps):
 
 
 @exercise.mistake(
-    "your steps count from 0: then nothing is done after the first, and the last is short."
+    "your steps count from 0: then nothing is done after the first, and codes remain at the end."
 )
 def from_0(n, steps):
     return hidden_by(lambda done: cosine(done - 1 / steps), n, steps)

@@ -183,7 +183,7 @@ def distances(z, q, beta):
 
 
 @exercise.mistake(
-    "you take a root of the mean: then a large difference pulls no more than a small."
+    "you take a root of the mean: then a large difference pulls no more than a small one."
 )
 def root_of_the_mean(z, q, beta):
     return both_parts(lambda x: x.square().mean().sqrt(), z, q, beta)
