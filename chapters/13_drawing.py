@@ -162,7 +162,7 @@ plt.show()
 # ```{exercise} The nearest code
 # :label: exercise-nearest-codes
 #
-# *6 minutes.* Compute {eq}`eq-nearest-code` for n vectors: return the codes, and the codebook's vectors that belong to them. ([Solution](solutions/13_drawing.ipynb#solution-nearest-codes))
+# *6 minutes.* Compute {eq}`eq-nearest-code` for n vectors: return the codes, and the codebook's vectors that belong to them. A gradient at these must reach the codebook. ([Solution](solutions/13_drawing.ipynb#solution-nearest-codes))
 # ```
 
 
