@@ -154,6 +154,23 @@ def square_by_its_side(patches, C, H, W):
             "as_a_picture",
             lambda x, c, p: torch.cat((c.view(1, 1, -1), x)) + p,
         ),
+        ("class_and_positions", "with_one_axis", lambda x, c, p: p + torch.cat((c, x), dim=-1)),
+        ("class_and_positions", "without_that_axis", lambda x, c, p: torch.cat((c, x), 1) + p),
+        (
+            "class_and_positions",
+            "with_two_axes",
+            lambda x, c, p: torch.cat([c.repeat(len(x), 1), x], dim=1) + p,
+        ),
+        (
+            "class_and_positions",
+            "along_the_numbers",
+            lambda x, c, p: torch.cat([c.repeat(len(x), 1, 1), x], dim=-1) + p,
+        ),
+        (
+            "class_and_positions",
+            "once_for_each_patch",
+            lambda x, c, p: torch.cat([c + 0 * x, x], dim=1) + p,
+        ),
         (
             "recall_at_k",
             "ranks_of_all",
@@ -214,6 +231,10 @@ def test_a_mistake_made_in_another_way_is_named(name, mistake, answer):
         (4.23, "half_of_the_pairs"),  # with the class token
         (5, "pairs_a_twelfth"),
         (6, "pairs_a_sixth"),
+        (2.08, "twice_as_many"),
+        (2, "one_side"),
+        (8.4, "pairs_over_a_third"),
+        (8, "each_head_as_wide"),
     ],
 )
 def test_a_wrong_prediction_is_explained(given, mistake):
