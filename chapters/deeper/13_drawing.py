@@ -44,7 +44,7 @@ writer = task.restored_writer(models.load("drawing_writer").weights)
 # (deeper-codebooks)=
 # ## What keeps a codebook alive?
 #
-# *4 minutes.* **Are restarts the only remedy?** Three are common. *Restarts* are in the lesson. With *moving averages* {cite}`oord2017neural`, each code is the mean of the vectors that chose it lately, so it needs no loss and no learning rate of its own; here they are combined with restarts. *Gumbel-softmax*, which DALL·E uses, has no nearest vector at all (next section).
+# *2 minutes.* **Are restarts the only remedy?** Three are common. *Restarts* are in the lesson. With *moving averages* {cite}`oord2017neural`, each code is the mean of the vectors that chose it lately, so it needs no loss and no learning rate of its own; here they are combined with restarts. *Gumbel-softmax*, which DALL·E uses, has no nearest vector at all (next section).
 
 # %%
 stored = experiments.load("codebooks")
@@ -82,7 +82,7 @@ observe(
 # (deeper-codebook-size)=
 # ## How many codes does a picture need?
 #
-# *2 minutes.* **Would a smaller codebook do?** Among $K$ codes, each takes $\log_2 K$ bits. So a codebook of 16 halves the bits of one of 256. How much does it lose? Both were trained equally long, with restarts.
+# *1 minute.* **Would a smaller codebook do?** Among $K$ codes, each takes $\log_2 K$ bits. So a codebook of 16 halves the bits of one of 256. How much does it lose? Both were trained equally long, with restarts.
 
 # %%
 sizes, page_codes = experiments.load("codebook_sizes"), experiments.load("picture_codes")
@@ -109,7 +109,7 @@ observe(
 # (deeper-gumbel)=
 # ## Gumbel-softmax: a choice with a slope
 #
-# *4 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
+# *2 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
 #
 # $$
 # w = \operatorname{softmax}\left(\frac{l + g}{\tau}\right) .
@@ -136,7 +136,7 @@ table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 large
 # (deeper-guidance)=
 # ## Guidance: how does a picture obey its sentence?
 #
-# *6 minutes.* **The writer knows two things: what pictures look like, and what this sentence asks for. Can we turn up the second?** In training, one sentence in ten was left out, so the writer can also draw a picture without one. The difference between its logits with and without the sentence is what the sentence adds. **Classifier-free guidance** {cite}`ho2022classifier,gafni2022make` exaggerates it by a weight $w$:
+# *7 minutes, 4 of them yours.* **The writer knows two things: what pictures look like, and what this sentence asks for. Can we turn up the second?** In training, one sentence in ten was left out, so the writer can also draw a picture without one. The difference between its logits with and without the sentence is what the sentence adds. **Classifier-free guidance** {cite}`ho2022classifier,gafni2022make` exaggerates it by a weight $w$:
 #
 # $$
 # l = l_{\text{without}} + w\,(l_{\text{with}} - l_{\text{without}}) .
@@ -276,7 +276,7 @@ claim(
 # (deeper-at-once)=
 # ## All codes at once: MaskGIT
 #
-# *6 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
+# *12 minutes, 8 of them yours.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All codes are predicted at once, and in each of eight steps some are kept, few at first and more later. The order is random in this picture.", "name": "fig-draw-unmasking"}, "image": {"alt": "Eight pictures of six by six squares, with ever fewer squares covered; the last shows a red three left of a blue seven."}}
 scene = draw(understand("a red three left of a blue seven"), seed=1)
@@ -342,7 +342,7 @@ observe(
 # (deeper-diffusion)=
 # ## What does diffusion do differently?
 #
-# *6 minutes.* **Many picture generators write no row of codes. What do they do?** They **take noise away** {cite}`sohl2015deep,ho2020denoising`. In training, data are mixed with noise; over $T$ steps, its share grows from almost none to nearly all:
+# *5 minutes.* **Many picture generators write no row of codes. What do they do?** They **take noise away** {cite}`sohl2015deep,ho2020denoising`. In training, data are mixed with noise; over $T$ steps, its share grows from almost none to nearly all:
 #
 # $$
 # x_t = \sqrt{\bar\alpha_t}\, x_0 + \sqrt{1 - \bar\alpha_t}\, \varepsilon , \qquad \varepsilon \sim \mathcal{N}(0, I) ,
@@ -410,4 +410,4 @@ observe(
 # (deeper-real)=
 # ## What do real systems need?
 #
-# *3 minutes.* **What separates our writer from DALL·E, which has 12 billion parameters?** The parts are the same: codes, a row, next-token loss, and a CLIP that chooses. DALL·E's grid has 32 × 32 positions and its codebook 8,192 codes. Its sentences have up to 256 tokens, and it was trained on 250 million pictures with their captions {cite}`ramesh2021zero`. VQGAN gets sharper pictures from fewer codes, with a loss that compares features instead of pixels, and a second network that judges whether a picture looks real {cite}`esser2021taming`. We have none of this, and our pictures have 24 × 24 pixels. What we have is a world whose truth is known, so each drawing can be judged.
+# *1 minute.* **What separates our writer from DALL·E, which has 12 billion parameters?** The parts are the same: codes, a row, next-token loss, and a CLIP that chooses. DALL·E's grid has 32 × 32 positions and its codebook 8,192 codes. Its sentences have up to 256 tokens, and it was trained on 250 million pictures with their captions {cite}`ramesh2021zero`. VQGAN gets sharper pictures from fewer codes, with a loss that compares features instead of pixels, and a second network that judges whether a picture looks real {cite}`esser2021taming`. We have none of this, and our pictures have 24 × 24 pixels. What we have is a world whose truth is known, so each drawing can be judged.
