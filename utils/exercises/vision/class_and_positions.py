@@ -200,3 +200,31 @@ def in_front_and_added(tokens, class_token, positions):
 )
 def added_with_all_rows(tokens, class_token, positions):
     return tokens + class_token + positions
+
+
+@exercise.mistake(
+    "the class token has fewer axes than the patches: before you join them, it needs three, (B, 1, "
+    "D)."
+)
+def two_axes(tokens, class_token, positions):
+    return torch.cat([class_token[None], tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "the class token has one axis, (D,), so there is no axis 1 to join it along: it needs three, "
+    "(B, 1, D)."
+)
+def one_axis(tokens, class_token, positions):
+    return torch.cat([class_token, tokens], dim=1) + positions
+
+
+@exercise.mistake("you put a class token in front for each patch: one for each picture is enough.")
+def one_for_each_patch(tokens, class_token, positions):
+    return torch.cat([class_token.expand_as(tokens), tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "you add 1 + n positions to n patches: put the class token in front first, then they fit."
+)
+def positions_first(tokens, class_token, positions):
+    return in_front(tokens + positions, class_token)
