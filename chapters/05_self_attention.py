@@ -14,7 +14,7 @@
 # After today you can
 #
 # - work out attention by hand for one query: scores, weights, weighted average,
-# - write scaled dot-product attention, and explain its scale,
+# - write scaled dot-product attention, and say what the scale is for,
 # - hide the future and padding with a mask,
 # - split attention into heads without mixing up positions,
 # - say why attention doesn't see order, and how to give it order,
@@ -993,7 +993,7 @@ check("leaked_order", my_different_rows)
 # %% tags=["view"]
 points = {
     "work out attention by hand for one query: scores, weights, weighted average": "scaled_dot_product",
-    "write scaled dot-product attention, and explain its scale": "scaled_dot_product unit_variance",
+    "write scaled dot-product attention, and say what the scale is for": "scaled_dot_product unit_variance",
     "hide the future and padding with a mask": "masked_attention",
     "split attention into heads without mixing up positions": "split_heads multi_head self_attention_parameters",
     "say why attention doesn't see order, and how to give it order": "leaked_order give_order",

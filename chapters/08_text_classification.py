@@ -15,7 +15,7 @@
 #
 # - split a text into tokens, and encode a word that was never seen in training,
 # - weight a word by how few texts contain it,
-# - work out how many texts a sum over words can classify correctly,
+# - work out how much a sum over words can get right,
 # - average over the words of a text, and over nothing else,
 # - find out which words decided, by leaving each one out.
 #
@@ -318,7 +318,7 @@ plt.show()
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
 guess(
-    "What is the largest share of the reviews that anyone could classify correctly from their bags alone?",
+    "What is the largest share of the reviews that anyone could get right from bags alone?",
     ["hardly more than ours", "75%", "over 90%"],
     right="75%" if 0.7 < most < 0.8 else "over 90%",
     because=f"It is {most:.0%}: {2 - 2 * most:.0%} of all reviews come in bags that are half good and half bad, where one answer for each bag loses half of them.",
@@ -883,7 +883,7 @@ check("tf_idf", tf_idf)
 points = {
     "split a text into tokens, and encode a word that was never seen in training": "merge_step encode_word",
     "weight a word by how few texts contain it": "tf_idf",
-    "work out how many texts a sum over words can classify correctly": "weighed_words",
+    "work out how much a sum over words can get right": "weighed_words",
     "average over the words of a text, and over nothing else": "masked_mean",
     "find out which words decided, by leaving each one out": "left_out_words",
 }

@@ -18,7 +18,7 @@
 # - sample the next token with a temperature and top-p, in the right order,
 # - compare language models in bits per byte, whatever their tokens are,
 # - mix two language models, and say why the mixture can beat both,
-# - name a task that a GPT solves and no table of counts can.
+# - say what a GPT does that no table of counts can.
 #
 # It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. It takes about 50 minutes to read and half an hour to write four
 # functions, with a good place to stop halfway. At the end a GPT writes Shakespeare as you type, and yours writes documentation.
@@ -754,7 +754,7 @@ points = {
     "sample the next token with a temperature and top-p, in the right order": "next_chances",
     "compare language models in bits per byte, whatever their tokens are": "bits_per_byte",
     "mix two language models, and say why the mixture can beat both": "half_and_half",
-    "name a task that a GPT solves and no table of counts can": "blocks_to_copy",
+    "say what a GPT does that no table of counts can": "blocks_to_copy",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
