@@ -236,3 +236,10 @@ def along_the_numbers(tokens, class_token, positions):
 @exercise.mistake("the class token is there once for each patch: once in each picture is enough.")
 def once_for_each_patch(tokens, class_token, positions):
     return torch.cat([class_token.expand_as(tokens), tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "you add 1 + n positions to n patches: put the class token in front first, then they fit."
+)
+def positions_first(tokens, class_token, positions):
+    return in_front(tokens + positions, class_token)
