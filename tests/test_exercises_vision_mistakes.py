@@ -187,13 +187,13 @@ def square_by_its_side(patches, C, H, W):
         ),
         (
             "class_and_positions",
-            "two_axes",
+            "with_two_axes",
             lambda x, c, p: torch.cat([c.repeat(len(x), 1), x], dim=1) + p,
         ),
-        ("class_and_positions", "one_axis", lambda x, c, p: torch.concat((c, x), 1) + p),
+        ("class_and_positions", "without_that_axis", lambda x, c, p: torch.concat((c, x), 1) + p),
         (
             "class_and_positions",
-            "one_for_each_patch",
+            "once_for_each_patch",
             lambda x, c, p: torch.cat([c.repeat(len(x), x.shape[1], 1), x], dim=1) + p,
         ),
         ("class_and_positions", "positions_first", lambda x, c, p: in_front(x + p, c)),
