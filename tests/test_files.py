@@ -303,6 +303,13 @@ def test_failed_download_leaves_a_sentence_and_no_trace(
     assert files.fetch(NAME).read_bytes() == CONTENT  # and the next try goes well
 
 
+def test_a_large_file_may_take_longer(book, cache, monkeypatch):
+    book("whole")
+    monkeypatch.setattr(files, "DEADLINE", 0)
+    monkeypatch.setattr(files, "SLOWEST", 1_000)  # 200 seconds for its 200,000 bytes
+    assert files.fetch(NAME).read_bytes() == CONTENT
+
+
 def test_a_server_that_sends_round_in_a_circle(book, cache):
     before = stored(cache)
     book("round")
