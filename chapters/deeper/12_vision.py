@@ -158,6 +158,9 @@ ax.set_xticks(amounts, amounts)
 plt.show()
 
 # %% [markdown]
+# To compare both networks on other pictures, exchange one word: take `data = load("CIFAR-10")` from `utils.data.pictures`, or `"Fashion-MNIST"` or `"Oxford Pets"`, train `reading.network_for(data, "ViT")` and `reading.network_for(data, "CNN")` with `reading.train`, and let them read `reading.some_of(data.test, 1000)`.
+
+# %% [markdown]
 # (deeper-looks)=
 # ## How far do the heads look?
 #
