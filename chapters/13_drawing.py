@@ -295,7 +295,7 @@ observe(
 # %% [markdown]
 # In the beginning, all vectors $z$ lie close together, so the same few codes are nearest to all of them. Left alone, it stays like that. A vector of the codebook that is chosen moves to those that choose it, so it is chosen again. One that is never chosen gets no gradient, so it never comes closer. This is called **codebook collapse**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A code that is never chosen never moves: one is nearest to all vectors, and the other four get no gradient. The vectors are those of {numref}`fig-draw-nearest`, with another codebook.", "name": "fig-draw-collapse"}, "image": {"alt": "A dozen small dots. All thin lines lead to one numbered mark in their midst; the other four marks are at the edge, and no line reaches them."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A code that is never chosen never moves: one is nearest to all vectors, and the other four get no gradient. The vectors are those of the first map, with another codebook.", "name": "fig-draw-collapse"}, "image": {"alt": "A dozen small dots. All thin lines lead to one numbered mark in their midst; the other four marks are at the edge, and no line reaches them."}}
 far = torch.tensor([[-4.5, 2.6], [-4.2, -2.4], [0.0, 0.1], [4.6, 2.2], [4.0, -2.6]])
 torch.manual_seed(0)
 mechanisms.nearest(marks[torch.arange(13) % 5] + 0.35 * torch.randn(13, 2), far)
@@ -371,7 +371,9 @@ torch.testing.assert_close(vq_loss(z, q, 0.25), drawing.codebook_loss(z, q, 0.25
 words, codes = torch.randint(3, symbols.n_words, (4, symbols.longest)), torch.randint(256, (4, 36))
 row = sentence_and_codes(words, codes, symbols.n_words, symbols.n_codes)
 assert torch.equal(row, symbols.sentence_then_picture(words, codes))
+print("codes, losses and rows agree")
 
+# %% tags=["evidence"]
 gpt = task.writer().eval()  # untrained
 with torch.no_grad():
     ids = symbols.padded(captions.as_ids(sentences)[0])
@@ -380,7 +382,7 @@ with torch.no_grad():
         lambda row: gpt(row)[0], start, 36, symbols.n_words, 1.0, lambda p: p.argmax(dim=1)
     )
 assert torch.equal(likeliest, task.painter(gpt, tau=0)(sentences, seed=0))
-print("codes, losses, rows and drawings agree")
+print("drawings agree")
 
 # %% [markdown]
 # ## Train it
@@ -708,7 +710,7 @@ check("picture_loss", picture_loss)
 # ```{exercise} The best of many
 # :label: exercise-best-of
 #
-# *Core, 6 minutes.* CLIP gives a vector to each of B sentences and to n drawings of each. For each sentence, return the index of the drawing whose cosine with it is largest. The vectors aren't normalised. ([Solution](solutions/13_drawing.ipynb#solution-best-of))
+# *Core, 8 minutes.* CLIP gives a vector to each of B sentences and to n drawings of each. For each sentence, return the index of the drawing whose cosine with it is largest. The vectors aren't normalised. ([Solution](solutions/13_drawing.ipynb#solution-best-of))
 # ```
 
 

@@ -136,7 +136,7 @@ table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 large
 # (deeper-guidance)=
 # ## Guidance: how does a picture obey its sentence?
 #
-# *7 minutes, 4 of them yours.* **The writer knows two things: what pictures look like, and what this sentence asks for. Can we turn up the second?** In training, one sentence in ten was left out, so the writer can also draw a picture without one. The difference between its logits with and without the sentence is what the sentence adds. **Classifier-free guidance** {cite}`ho2022classifier,gafni2022make` exaggerates it by a weight $w$:
+# *3 minutes.* **The writer knows two things: what pictures look like, and what this sentence asks for. Can we turn up the second?** In training, one sentence in ten was left out, so the writer can also draw a picture without one. The difference between its logits with and without the sentence is what the sentence adds. **Classifier-free guidance** {cite}`ho2022classifier,gafni2022make` exaggerates it by a weight $w$:
 #
 # $$
 # l = l_{\text{without}} + w\,(l_{\text{with}} - l_{\text{without}}) .
@@ -185,6 +185,8 @@ rows = [
     for n in (1, 16)
 ]
 table(rows, ["combinations", "drawings to choose from", "w = 1", "w = 2"])
+
+# %% tags=["evidence"]
 observe(
     "Does guidance cost variety? Hardly, here: two drawings of the same sentence differ in {one:.0%} of their codes at w = 1, in {two:.0%} at w = 2 and in {four:.0%} at w = 4.",
     one=apart[1.0],
@@ -276,7 +278,7 @@ claim(
 # (deeper-at-once)=
 # ## All codes at once: MaskGIT
 #
-# *12 minutes, 8 of them yours.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
+# *4 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All codes are predicted at once, and in each of eight steps some are kept, few at first and more later. The order is random in this picture.", "name": "fig-draw-unmasking"}, "image": {"alt": "Eight pictures of six by six squares, with ever fewer squares covered; the last shows a red three left of a blue seven."}}
 scene = draw(understand("a red three left of a blue seven"), seed=1)

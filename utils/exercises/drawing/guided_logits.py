@@ -14,7 +14,7 @@ def guided_logits(with_sentence: Tensor, without: Tensor, weight: float) -> Tens
     return without + weight * (with_sentence - without)
 
 
-exercise = Exercise(guided_logits, runs=True)
+exercise = Exercise(guided_logits)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def picture_loss(logits: Tensor, ids: Tensor, n_words: int, share: float) -> Ten
     return (1 - share) * nats[is_word].mean() + share * nats[is_code].mean()
 
 
-exercise = Exercise(picture_loss, runs=True)
+exercise = Exercise(picture_loss)
 
 
 # What it is tried on ------------------------------------------------------------------------------

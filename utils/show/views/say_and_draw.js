@@ -22,7 +22,7 @@ function draw({ models, sentences, temperature, tries }) {
   const cells = make("div", { class: "view-codes", role: "img" });
   const tried = all.map((at) => {
     const canvas = make("canvas", { "aria-hidden": "true" }), fit = make("span");
-    const choose = make("button", { type: "button", onclick: () => { if (done()) show(at); } }, canvas, fit);
+    const choose = make("button", { type: "button", "aria-label": `Picture ${at + 1}`, onclick: () => { if (done()) show(at); } }, canvas, fit);
     return { canvas, fit, choose };
   });
   const told = make("p"), size = make("p", { class: "view-label" });
