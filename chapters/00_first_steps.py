@@ -439,7 +439,7 @@ def moved(images, top, left):
     return F.pad(images, (1, 1, 1, 1))[:, :, top : top + 8, left : left + 8]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A one-pixel move can change the answer: our 3, in place and moved, and what the model reads in each.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel, and what the model reads in each."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A one-pixel move can change the answer: our 3, unmoved and moved in four directions, with the model's answers.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel, and what the model reads in each."}}
 ways = torch.cat([moved(data.train.images[10:11], *place) for place in places.values()])
 said = (ways.flatten(1) @ W.T + b).argmax(dim=1)
 image_grid(ways, [f"{place}: {k}" for place, k in zip(places, said)], columns=5)

@@ -374,7 +374,7 @@ guess(
     because=f"With windows of 2 × 2 it reads {two:.0%}; with the whole map it reads {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, in place and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network was trained for 20 epochs, and the others for 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel, the curve for the whole map is far above the other three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, unmoved and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network was trained for 20 epochs, and the others for 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel, the curve for the whole map is far above the other three."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -800,7 +800,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So that is how a network makes use of a picture: it asks the same small question everywhere, and pools the answers. **Tomorrow** we give up the fixed reach. A recurrent network reads one step at a time,
+# So that is how a network takes advantage of a picture: it asks the same small question everywhere, and pools the answers. **Tomorrow** we give up the fixed reach. A recurrent network reads one step at a time,
 # with the same weights at each step, and carries what it has read in a state.
 
 # %% [markdown]

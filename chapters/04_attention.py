@@ -189,8 +189,8 @@ plt.show()
 #
 # ### Teacher forcing: tell it the truth
 #
-# *7 minutes, 4 of them yours.* The model is autoregressive: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The probability
-# of the whole target is the product
+# *7 minutes, 4 of them yours.* The model is autoregressive: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The
+# probability of the whole target is the product
 #
 # $$
 # p(y \mid x) = \prod_{t} p(y_t \mid y_1 \dots y_{t-1}, x) .
@@ -846,8 +846,8 @@ check("alignment_error_rate", alignment_error)
 # :label: exercise-minimum-length
 #
 # *Core, 10 minutes.* Decode greedily with a **minimum length**, and return the chosen ids: EOS may not be chosen before `min_len` other symbols have been written. The
-# model is a table here. Row `log_p[last]` holds the log-probabilities of the symbol after `last`; the first symbol comes after BOS. A sentence ends with EOS, which is part
-# of the result, or is cut off at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
+# model is a table here. Row `log_p[last]` holds the log-probabilities of the symbol after `last`; the first symbol comes after BOS. A sentence ends with EOS, which is
+# part of the result, or is cut off at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
 # ```
 
 

@@ -155,12 +155,12 @@ plt.show()
 #
 # ### Query, key and value
 #
-# *2 minutes.* So each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you
-# take home: the **value**.
+# *2 minutes.* So each word plays three roles, as in a library. You bring a question: the **query**. A book's spine names its subject: the **key**. Its contents go home with you: the
+# **value**.
 #
 # | role | for the word *it* |
 # | --- | --- |
-# | query | "I stand for one thing. Which one, and what is said of it?" |
+# | query | "I refer to one thing. Which one, and what is said of it?" |
 # | key | "I am a pronoun." |
 # | value | whatever others should know once they have found me |
 #
@@ -330,7 +330,7 @@ plt.show()
 
 # %% [markdown]
 # What if every key is masked for a query, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. With a very negative number
-# instead, it averages exactly what was forbidden. So the weights of such a query should all be 0.
+# instead, it averages exactly the forbidden positions. So the weights of such a query should all be 0.
 #
 # ```{exercise} Masked attention
 # :label: exercise-masked-attention
@@ -735,7 +735,7 @@ heads(shown, seen, answers=answers, right=wanted)
 # ### Does an attention weight matter?
 #
 # A single picture proves little. So a stored experiment asked five such readers about 500 sentences: how much weight does the pronoun give to its **antecedent**
-# (the noun it stands for), the adjective, another noun and any other word?
+# (the noun it refers to), the adjective, another noun and any other word?
 
 # %% tags=["evidence"]
 five = experiments.load("pronouns").select(layers=2, heads=4)
@@ -836,7 +836,7 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *2 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
+# *2 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **instead of** its input. How much do the positions
 # still differ at the end?
 
 
@@ -876,7 +876,7 @@ observe(
 # A nonlinear step is missing, too: for given weights, the output of attention is *linear* in the values. It can fetch, mix and weigh, but it computes nothing new. A
 # position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
 #
-# So attention moves information between positions, and the sum keeps what was there. Thinking about it takes something else.
+# So attention moves information between positions, and the sum keeps the information already there. Thinking about it takes something else.
 
 # %% [markdown]
 # ## What we found
@@ -1008,4 +1008,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 # ## Further reading
 #
 # - {cite:t}`vaswani2017attention`, sections 3.2 and 4: today's lesson on two pages.
-# - {cite:t}`jain2019attention` and {cite:t}`wiegreffe2019attention`, a dispute on what attention explains. Read both.
+# - {cite:t}`jain2019attention` and {cite:t}`wiegreffe2019attention`, a dispute over whether attention explains a prediction. Read both.

@@ -93,7 +93,7 @@ rows = [
 table(rows, ["review", "verdict", "deciding words"])
 
 # %% [markdown]
-# The oldest way to read a text is to count its words and forget their order: a **bag of words**. Each word has a learned weight, and the sum of the weights decides.
+# The oldest way of reading counts a text's words and forgets their order: a **bag of words**. Each word has a learned weight, and the sum of the weights decides.
 
 
 # %% tags=["training"]
@@ -150,7 +150,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
+# *1 minute.* Reading means forgetting on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
 #
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so loses the order.
@@ -313,7 +313,7 @@ mechanisms.bags(*PAIR)
 plt.show()
 
 # %% [markdown]
-# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share of texts that a classifier could get right if it saw only bags.
+# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share of texts that can be classified correctly from bags alone.
 
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
@@ -850,7 +850,7 @@ claim(
 # ```{exercise} Predict: what a sum of words gets right
 # :label: exercise-weighed-words
 #
-# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and the opinion after a *but* decides. Someone gives each word a number, and calls a text good if the sum is above 0. What is the largest share of the texts that such a sum can get right?
+# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* reverses the verdict, and the opinion after a *but* decides. Someone gives each word a number, and calls a text good if the sum is above 0. What is the largest share of the texts that such a sum can classify correctly?
 # ([Solution](solutions/08_text_classification.ipynb#solution-weighed-words))
 # ```
 
@@ -896,4 +896,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 # ## Further reading
 #
 # - {cite:t}`sennrich2016neural`, who brought byte pairs to translation; the program fits on half a page.
-# - {cite:t}`wang2012baselines`, on how hard bags of words are to beat.
+# - {cite:t}`wang2012baselines`, on bags of words as a baseline that is hard to beat.

@@ -112,7 +112,7 @@ mechanisms.hidden()
 plt.show()
 
 # %% [markdown]
-# This is hard, and therefore useful. To guess what follows *The estimator is*, it helps to know which words belong together, which are verbs, and what estimators do. And no labels are needed: every text contains its own answers, $T - 1$ of them in a text of $T$ tokens.
+# This is hard, and therefore useful. To predict the token after *The estimator is*, it helps to know which words belong together, which are verbs, and what estimators do. And no labels are needed: every text contains its own answers, $T - 1$ of them in a text of $T$ tokens.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday's encoder gets one lesson from a text; today's GPT gets one from every token but the last.", "name": "fig-lessons"}, "image": {"alt": "Above are five boxes, The, estimator, is, fit and ted, with arrows into one box, from sklearn: 1 lesson. Below are the same five boxes; from each of the first four an arrow leads straight up to the next word, estimator, is, fit, ted: 4 lessons."}}
 mechanisms.lessons()
@@ -426,7 +426,7 @@ observe(
 #
 # *7 minutes, 5 of them yours.* Let both models predict, and give each token the mean of its two probabilities.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. The table gives them 0.80, 0.10, 0.05, 0.04 and 0.01; GPT gives them 0.20, 0.30, 0.10, 0.20 and 0.20; half and half, they get 0.50, 0.20, 0.08, 0.12 and 0.11."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps every token that either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. The table gives them 0.80, 0.10, 0.05, 0.04 and 0.01; GPT gives them 0.20, 0.30, 0.10, 0.20 and 0.20; half and half, they get 0.50, 0.20, 0.08, 0.12 and 0.11."}}
 mechanisms.mixture(
     ["t", "data", "e", "model", "X"], [0.8, 0.1, 0.05, 0.04, 0.01], [0.2, 0.3, 0.1, 0.2, 0.2]
 )
@@ -514,7 +514,7 @@ observe(
 )
 
 # %% [markdown]
-# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter at that position: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a single block finds no notes to read.
+# How do two blocks do it? In the first, a head notes at each position which letter came *before* it. In the second, a head looks for the position whose note names the current letter, and fetches the letter at that position: an **induction head** {cite}`olsson2022context`. The second block reads the first block's notes, so a single block finds none to read.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches through notes: block 1 writes down the letter before each position, and block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
@@ -551,7 +551,7 @@ observe(
 )
 
 # %% [markdown]
-# A GPT reads what it writes, so each digit needs only its own column, the column before, and the digit just written, which shows whether one is carried. [In the usual order, and with longer numbers](deeper/09_gpt.ipynb#deeper-adding), it does far worse.
+# A GPT reads its own output, so each digit needs only its own column, the column before, and the digit just written, which shows whether one is carried. [In the usual order, and with longer numbers](deeper/09_gpt.ipynb#deeper-adding), it does far worse.
 #
 # ### The ladder: where counting stops winning
 #
@@ -761,7 +761,7 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its training text rewards them. But not to an answer about *this* review.
 #
-# **Tomorrow:** a model puts to use what it has learned from reading. From a hundred labels it learns more than an untrained model learns from a thousand.
+# **Tomorrow:** a model puts its reading to use. From a hundred labels it learns more than an untrained model learns from a thousand.
 
 # %% [markdown]
 # ## Further reading

@@ -276,6 +276,12 @@ ERRORS = {  # what raises: how the one sentence before the error begins
         lambda x: F.cross_entropy(x[None], torch.zeros(1, 4).long())
     ): "for `cross_entropy`, logits are",
     (lambda x: F.cross_entropy(x, torch.zeros(3).long())): "for `cross_entropy`, logits are",
+    (
+        lambda x: F.cross_entropy(x, torch.ones(4, 3).long())
+    ): "for `cross_entropy`, logits are (n, classes)",
+    (lambda x: F.cross_entropy(x[0], torch.zeros(4).long())): "for `cross_entropy`, logits are",
+    (lambda x: torch.cdist(x.long(), x.long())): "two types are mixed, or whole numbers are used",
+    (lambda x: x.topk(0.5)): "a whole number is needed: divide with `//`",
     (lambda x: x[torch.zeros(2)]): "indices must be whole numbers",
     (lambda x: x.gather(1, torch.zeros(4).long())): "`gather` and `scatter` take an index with",
     (lambda x: x[torch.ones(3).bool()]): "a mask that picks must have the sizes of the axes",

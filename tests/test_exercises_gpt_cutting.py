@@ -1,5 +1,7 @@
 """The mistakes of Day 9's exercise about top-p, made in other ways than its check knows them."""
 
+import math
+
 import pytest
 import torch
 
@@ -55,8 +57,8 @@ def without_the_rest(logits, tau, p):
     return likely / likely.sum()
 
 
-def share_of_the_tokens(logits, tau, p):
-    best = (logits / tau).softmax(0).topk(int(p * len(logits)))
+def share_of_the_tokens(logits, tau, p, whole=int):
+    best = (logits / tau).softmax(0).topk(whole(p * len(logits)))
     likely = torch.zeros_like(logits)
     likely[best.indices] = best.values
     return likely / likely.sum()
@@ -93,6 +95,8 @@ def chosen_from(*given):
         ("shorter", lambda *given: kept(*given) / kept(*given).sum()),
         ("shorter_in_order", without_the_rest),
         ("share_of_tokens", share_of_the_tokens),
+        ("share_rounded_up", lambda *given: share_of_the_tokens(*given, whole=math.ceil)),
+        ("share_rounded", lambda *given: share_of_the_tokens(*given, whole=round)),
         ("not_whole_at_the_end", divided_before_the_cut),
         ("drawn", lambda *given: torch.multinomial(chosen_from(*given), 1)),
         ("drawn", lambda *given: chosen_from(*given).multinomial(1).item()),

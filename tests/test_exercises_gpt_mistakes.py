@@ -191,6 +191,7 @@ def by_cross_entropy(logits, targets):
             "no_root",
             lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True) + given[4]),
         ),
+        ("gated_width", "rounded_off", lambda d_ff, m: int(2 * d_ff / 3 + 0.5)),
         ("gated_width", "down_then_up", lambda d_ff, m: (int(2 * d_ff / 3) + m - 1) // m * m),
     ],
 )

@@ -162,9 +162,30 @@ def test_parts_of_c_attn_in_another_style_are_right(answer):
 # Other ways to the same mistakes ------------------------------------------------------------------
 
 
+def thirds_of_the_inputs(weight, bias):
+    W_q, W_k, W_v = torch.chunk(weight, 3, dim=0)
+    b_q, b_k, b_v = bias.chunk(3)
+    return W_q.mT, b_q, W_k.mT, b_k, W_v.mT, b_v
+
+
+def with_parts_of_3(weight, bias):
+    return [
+        x for W, b in zip(weight.split(3, dim=1), bias.split(3), strict=False) for x in (W.T, b)
+    ]
+
+
+def by_a_view(weight, bias):
+    D = len(weight)
+    W, b = weight.contiguous().view(3, D, D), bias.view(3, D)
+    return W[0].T, b[0], W[1].T, b[1], W[2].T, b[2]
+
+
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
+        ("c_attn", "inputs_cut", thirds_of_the_inputs),
+        ("c_attn", "split_in_threes", with_parts_of_3),
+        ("c_attn", "viewed_and_transposed", by_a_view),
         (
             "qk_norm",
             "cosines",

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.exercises.vision import check
+from utils.exercises.vision.roll_out import roll_out
 
 
 def with_grey_left(score, image, P, value):
@@ -46,6 +47,35 @@ def cut_by_a_loop(images, P):
 def cut_and_left(images, P):
     B, C, H, W = images.shape
     return images.view(B, C, H // P, P, W // P, P).permute(0, 2, 4, 1, 3, 5)
+
+
+def cut_in_order(images, P, *across, down=None):
+    B, C, H, _ = images.shape
+    parts = images.reshape(B, C, *(down or (H // P, P)), *across)
+    return parts.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+
+
+def cut_where_nothing_is(images, P):
+    parts = []
+    for i in range(0, images.shape[2], P):
+        for j in range(0, images.shape[3], P):
+            parts.append(images[:, :, i * P : i * P + P, j * P : j * P + P].flatten(1))
+    return torch.stack(parts, dim=1)
+
+
+def with_the_class_token(weights, rows, columns):
+    at = torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).double()
+    far = (at[:, None] - at).square().sum(-1).sqrt()
+    return (weights * far).sum(dim=-1).mean(dim=(0, 2))
+
+
+def rolled_from_the_first_layer(weights):
+    eye = torch.eye(weights.shape[-1], dtype=weights.dtype)
+    layers = [(layer + eye) / 2 for layer in weights.mean(dim=1)]
+    found = layers[0]
+    for layer in layers:
+        found = layer @ found
+    return found[0, 1:]
 
 
 def with_the_class_token_once(tokens, class_token, positions):
@@ -92,18 +122,19 @@ def square_by_sizes(patches, C, H, W):
     return grid.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)
 
 
+def joined(patches, C, H, W, P, rows=None, columns=None):
+    grid = patches.view(len(patches), rows or H // P, columns or W // P, C, P, P)
+    return torch.einsum("bijcpq->bcipjq", grid).reshape(len(patches), C, H, W)
+
+
 def square_by_one_side(patches, C, H, W, side):
     P = int((patches.shape[2] / C) ** 0.5)
-    n = side // P
-    grid = patches.view(len(patches), n, n, C, P, P)
-    return torch.einsum("bijcpq->bcipjq", grid).reshape(len(patches), C, H, W)
+    return joined(patches, C, H, W, P, side // P, side // P)
 
 
 def square_by_its_side(patches, C, H, W):
     n = round(patches.shape[1] ** 0.5)
-    P = H // n
-    grid = patches.view(len(patches), n, n, C, P, P)
-    return torch.einsum("bijcpq->bcipjq", grid).reshape(len(patches), C, H, W)
+    return joined(patches, C, H, W, H // n, n, n)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +171,32 @@ def square_by_its_side(patches, C, H, W):
         ("patches", "start_not_multiplied", cut_by_a_loop),
         ("patches", "not_flattened", cut_and_left),
         ("patches", "not_flattened", lambda x, P: windows(x, P).movedim(1, 3)),
+        ("patches", "as_wide_as_high", lambda x, P: cut_in_order(x, P, x.shape[2] // P, P)),
+        (
+            "patches",
+            "colours_forgotten",
+            lambda x, P: windows(x, P).movedim(1, 3).reshape(len(x), -1, P * P),
+        ),
+        ("patches", "start_multiplied_twice", cut_where_nothing_is),
+        (
+            "patches",
+            "pixels_before_patches",
+            lambda x, P: cut_in_order(x, P, P, x.shape[3] // P, down=(P, x.shape[2] // P)).reshape(
+                len(x), -1, x.shape[1] * P * P
+            ),
+        ),
+        (
+            "class_and_positions",
+            "with_two_axes",
+            lambda x, c, p: torch.cat([c.repeat(len(x), 1), x], dim=1) + p,
+        ),
+        ("class_and_positions", "without_that_axis", lambda x, c, p: torch.concat((c, x), 1) + p),
+        (
+            "class_and_positions",
+            "once_for_each_patch",
+            lambda x, c, p: torch.cat([c.repeat(len(x), x.shape[1], 1), x], dim=1) + p,
+        ),
+        ("class_and_positions", "positions_first", lambda x, c, p: in_front(x + p, c)),
         ("class_and_positions", "in_front_and_added", lambda x, c, p: in_front(x + c, 2 * c) + p),
         ("class_and_positions", "added_to_all", lambda x, c, p: x + (c + p[1:])),
         ("class_and_positions", "added_with_all_rows", lambda x, c, p: (x + c.view(1, 1, -1)) + p),
@@ -153,6 +210,23 @@ def square_by_its_side(patches, C, H, W):
             "class_and_positions",
             "as_a_picture",
             lambda x, c, p: torch.cat((c.view(1, 1, -1), x)) + p,
+        ),
+        ("class_and_positions", "with_one_axis", lambda x, c, p: p + torch.cat((c, x), dim=-1)),
+        ("class_and_positions", "without_that_axis", lambda x, c, p: torch.cat((c, x), 1) + p),
+        (
+            "class_and_positions",
+            "with_two_axes",
+            lambda x, c, p: torch.cat([c.repeat(len(x), 1), x], dim=1) + p,
+        ),
+        (
+            "class_and_positions",
+            "along_the_numbers",
+            lambda x, c, p: torch.cat([c.repeat(len(x), 1, 1), x], dim=-1) + p,
+        ),
+        (
+            "class_and_positions",
+            "once_for_each_patch",
+            lambda x, c, p: torch.cat([c + 0 * x, x], dim=1) + p,
         ),
         (
             "recall_at_k",
@@ -171,6 +245,23 @@ def square_by_its_side(patches, C, H, W):
             "pictures_for_sentences",
             lambda s, own, k: (s.topk(k, 0)[1] == own).any(0).float().mean(),
         ),
+        (
+            "recall_at_k",
+            "topk_turned",
+            lambda s, own, k: (s.topk(k, dim=0).indices.T == own[:, None]).any(1).double().mean(),
+        ),
+        (
+            "recall_at_k",
+            "off_the_diagonal",
+            lambda s, own, k: (
+                (s.diag().unsqueeze(1) >= s.sort(dim=1).values[:, -k:][:, :1]).float().mean()
+            ),
+        ),
+        (
+            "recall_at_k",
+            "all_for_any",
+            lambda s, own, k: (s.topk(k)[1] == own.view(-1, 1)).all(1).float().mean(),
+        ),
         ("recall_at_k", "among_all_nearest", in_any_row),
         ("recall_at_k", "anyones", with_a_rank_for_each),
         (
@@ -187,6 +278,20 @@ def square_by_its_side(patches, C, H, W):
         ),
         ("told_apart", "smaller_of_both", with_a_third(lambda x, y, _: torch.minimum(x, y))),
         ("unpatch", "square_grid", square_by_sizes),
+        (
+            "unpatch",
+            "side_with_colours",
+            lambda x, C, H, W: joined(x, C, H, W, P=int(x.shape[2] ** 0.5)),
+        ),
+        ("attention_distance", "class_token_left_in", with_the_class_token),
+        (
+            "attention_distance",
+            "class_token_still_asks",
+            lambda w, *sides: with_the_class_token(F.normalize(w[..., 1:], p=1, dim=-1), *sides),
+        ),
+        ("roll_out", "first_layer_twice", rolled_from_the_first_layer),
+        ("roll_out", "heads_for_layers", lambda w: roll_out(w.mean(dim=0)[:, None])),
+        ("contrastive_loss", "numbers_compared", lambda u, v, tau: both(unit(u).T @ unit(v) / tau)),
         ("unpatch", "as_wide_as_high", lambda x, C, H, W: square_by_one_side(x, C, H, W, side=H)),
         ("unpatch", "as_high_as_wide", lambda x, C, H, W: square_by_one_side(x, C, H, W, side=W)),
         (
@@ -214,6 +319,10 @@ def test_a_mistake_made_in_another_way_is_named(name, mistake, answer):
         (4.23, "half_of_the_pairs"),  # with the class token
         (5, "pairs_a_twelfth"),
         (6, "pairs_a_sixth"),
+        (2.08, "twice_as_many"),
+        (2, "one_side"),
+        (8.4, "pairs_over_a_third"),
+        (8, "each_head_as_wide"),
     ],
 )
 def test_a_wrong_prediction_is_explained(given, mistake):

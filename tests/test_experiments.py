@@ -814,6 +814,7 @@ def test_every_experiment_has_a_short_form_that_costs_less(name):
 
 def test_no_experiment_takes_too_long():
     seconds = {name: sum(load(name).seconds) for name in names()}
-    assert seconds.pop("shakespeare_page") <= 2 * 21 * 60  # the model that writes in the page
+    for page in ("shakespeare_page", "drawing_page", "describing", "masked_pictures"):  # as large
+        assert seconds.pop(page) <= 2 * 21 * 60
     assert max(seconds.values()) <= running.LIMIT
-    assert sum(seconds.values()) <= 2 * 400 * 60  # six hours of two cores, and some minutes
+    assert sum(seconds.values()) <= 2 * 450 * 60  # seven and a half hours of two cores

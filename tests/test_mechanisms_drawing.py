@@ -126,10 +126,10 @@ def test_codes_that_are_not_written_are_covered():
 
 def test_the_most_similar_picture_comes_first_and_is_framed():
     scores = torch.tensor([0.1, 0.4, 0.3, 0.2])
-    ax = drawing.best_of(IMAGES[:4], scores, "a red three")
+    ax = drawing.best_of(IMAGES[:4], scores, "a red three", [False, True, False, True])
     order = [1, 2, 3, 0]
     assert torch.equal(torch.stack(shown(ax)), IMAGES[order])
-    assert texts(ax) == ["a red three", "0.40", "0.30", "0.20", "0.10"]
+    assert texts(ax) == ["a red three", "0.40 ✓", "0.30", "0.20 ✓", "0.10"]
     frames = {patch.get_bbox().bounds for patch in ax.patches if isinstance(patch, FancyBboxPatch)}
     ((x, y, width, height),) = frames
     left, right, bottom, top = ax.images[0].get_extent()

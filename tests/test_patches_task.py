@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from utils.data.pictures import Split, digits
+from utils.data.pictures import Dataset, Split, digits
 from utils.exercises.vision.attention_distance import attention_distance
 from utils.exercises.vision.position_likeness import position_likeness
 from utils.tasks import patches as task
@@ -24,6 +24,35 @@ def test_an_unknown_network_or_order_is_refused_with_those_there_are():
         task.network("RNN")
     with pytest.raises(ValueError, match="pixels"):
         task.shuffled(torch.rand(1, 1, 8, 8), "rows")
+
+
+@pytest.mark.parametrize("kind", task.NETWORKS)
+def test_a_network_for_the_digits_is_the_one_for_the_digits(kind):
+    data = digits("file order")
+    one, same = task.network(kind, 3), task.network_for(data, kind, seed=3)
+    assert str(one) == str(same)
+    assert all(map(torch.equal, one.parameters(), same.parameters()))
+
+
+@pytest.mark.parametrize("kind", task.NETWORKS)
+@pytest.mark.parametrize(("sizes", "P"), [((5, 3, 28, 28), None), ((4, 2, 30, 30), 6)])
+def test_a_network_has_the_sizes_of_the_data_and_learns_them(kind, sizes, P):
+    torch.manual_seed(0)
+    part = Split(torch.rand(sizes), torch.arange(len(sizes)) + 7)
+    held = Dataset(part, part, part, tuple("abcdefghijk"))
+    part = Split(part.images[:4], part.labels)
+    model = task.network_for(held, kind, patch_size=P)
+    assert model(part.images).shape == (4, 11)
+    task.train(model, part, steps=30, rate=1e-2, jittered=False)
+    assert task.reads(model, part) == 1
+
+
+def test_patches_that_do_not_divide_the_data_are_refused():
+    part = Split(torch.rand(3, 1, 12, 12), torch.arange(3))
+    with pytest.raises(ValueError, match="5 don't divide a picture of 12"):
+        task.network_for(Dataset(part, part, part, tuple("abc")), patch_size=5)
+    with pytest.raises(ValueError, match="CNN"):
+        task.network_for(Dataset(part, part, part, tuple("abc")), "RNN")
 
 
 def test_positions_begin_as_small_as_in_the_paper():

@@ -198,3 +198,16 @@ def test_fashion_mnist_refuses_files_that_are_not_the_originals(wardrobe, monkey
     monkeypatch.setenv("BOOK_DATA", str(wardrobe))
     with pytest.raises(files.DatasetError, match="train-images-idx3-ubyte.gz .*short"):
         pictures.fashion_mnist()
+
+
+# By name
+
+
+def test_fashion_mnist_has_a_name(fashion):
+    found, same = pictures.load("Fashion-MNIST", 3), pictures.fashion_mnist(3)
+    assert torch.equal(numbers(found.validation), numbers(same.validation))
+
+
+def test_an_unknown_data_set_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match="MNIST.*digits.*Fashion-MNIST.*CIFAR-10.*Oxford Pets"):
+        pictures.load("MNIST")

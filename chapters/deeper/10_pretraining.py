@@ -232,7 +232,7 @@ losses = {asked: fmean(pairs.column("loss", asked=asked)[0]) for asked in pairs.
 # %% tags=["evidence"]
 claim(
     "pre-4",
-    "Can't tell here: neither is learned ({next:.0%} and {order:.0%} correct), and hidden words cost {gap:.2f} nats more. Counting words answers {count:.0%} of the first.",
+    "Can't tell here: neither question was learned (next part {next:.0%}, order {order:.0%}), though counting answers {count:.0%} of the first; hidden words cost {gap:.2f} nats more.",
     **right,
     gap=min(losses["next sentence"], losses["sentence order"]) - losses["words alone"],
     count=by_counting,

@@ -28,7 +28,7 @@ from utils.measure.claims import claim
 from utils.measure.costs import work
 from utils.show.display import observe, show_source, table
 from utils.show.mechanisms import vision as mechanisms
-from utils.show.plotting import bars, curves, use_book_style
+from utils.show.plotting import bars, curves, heat_map, use_book_style
 from utils.show.scenes import decided
 from utils.show.views import models
 from utils.tasks import decided_patches, space
@@ -80,6 +80,42 @@ claim(
 )
 
 # %% [markdown]
+# (deeper-positions)=
+# ## Did the positions find the plane?
+#
+# *3 minutes.* **Did the lesson's CLIP learn which patches touch?** It was never told. We compare the learned vectors of every two positions, by the cosine of the angle between them, and take the mean over all pairs that are equally many rows and columns apart.
+
+# %%
+p = clip.image_encoder.encoder.embedding.positions.table[1:].detach()  # (36, 64)
+alike = reading.likeness(p).view(6, 6, 6, 6)  # row and column of one, then of the other
+far = (torch.arange(6)[:, None] - torch.arange(6)).abs()  # (6, 6)
+down, across = far[:, None, :, None].expand_as(alike), far[:, None].expand_as(alike)
+means = [[alike[(down == y) & (across == x)].mean() for x in range(6)] for y in range(6)]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The positions found the plane, its rows more than its columns: those in the same row (on top) are most similar, then those just below each other (on the left). Mean cosines of the learned positions of the lesson's CLIP, by how far apart they are.", "name": "fig-vis-positions"}, "image": {"alt": "A table of six by six cosines. The rows are rows apart, the columns are columns apart, both 0 to 5. In the corner is 1. The rest of the first row is clearly above 0, in the first column the numbers fall from the top to the bottom, and most of the others are near 0."}}
+heat_map(
+    torch.tensor(means), xlabel="columns apart", ylabel="rows apart", annotate=True, signed=True
+)
+plt.show()
+
+# %% tags=["evidence"]
+same = {
+    "row": (down == 0) & (across > 0),
+    "column": (across == 0) & (down > 0),
+    "neither": (down > 0) & (across > 0),
+}
+cosines = {name: alike[pairs].mean().item() for name, pairs in same.items()}
+observe(
+    "Two positions in the same row have a mean cosine of {row:.2f}, and two in the same column have one of {column:.2f}. For all others it is {neither:.2f}.",
+    **cosines,
+    holds=cosines["row"] > cosines["column"] + 0.1
+    and cosines["column"] > abs(cosines["neither"]) + 0.05,
+)
+
+# %% [markdown]
+# Dosovitskiy et al. {cite}`dosovitskiy2021image` saw rows and columns alike in networks that had learned from far more pictures.
+
+# %% [markdown]
 # ```{exercise} The likeness of positions
 # :label: exercise-position-likeness
 #
@@ -122,6 +158,9 @@ ax.set_xticks(amounts, amounts)
 plt.show()
 
 # %% [markdown]
+# To compare both networks on other pictures, exchange one word: take `data = load("CIFAR-10")` from `utils.data.pictures`, or `"Fashion-MNIST"` or `"Oxford Pets"`, train `reading.network_for(data, "ViT")` and `reading.network_for(data, "CNN")` with `reading.train`, and let them read `reading.some_of(data.test, 1000)`.
+
+# %% [markdown]
 # (deeper-looks)=
 # ## How far do the heads look?
 #
@@ -151,7 +190,7 @@ observe(
 # ```{exercise} Attention distance
 # :label: exercise-attention-distance
 #
-# *Core, 9 minutes.* Return each head's attention distance: the mean, over queries and pictures, of the sum of weight times distance in the plane ({numref}`fig-vis-distance`). The class token has no place in the plane. Leave it out, as a query and as a key, and scale the remaining weights of each query to sum to 1. ([Solution](../solutions/12_vision.ipynb#solution-attention-distance))
+# *Core, 9 minutes.* Return each head's attention distance: the mean, over queries and pictures, of the sum of weight times distance in the plane ({numref}`fig-vis-distance`). The class token has no position in the plane. Leave it out, as a query and as a key, and scale the remaining weights of each query to sum to 1. ([Solution](../solutions/12_vision.ipynb#solution-attention-distance))
 # ```
 
 
@@ -286,7 +325,7 @@ check("roll_out", roll_out)
 # ```{exercise} Occlusion
 # :label: exercise-occlusion
 #
-# *Stretch, 8 minutes.* Paint over one patch after the other, and ask the model again. Return the map of how far the score falls. ([Solution](../solutions/12_vision.ipynb#solution-occlusion))
+# *Stretch, 8 minutes.* Paint over each patch alone, in a copy of the original picture, and ask the model again. Return the map of how far the score falls. ([Solution](../solutions/12_vision.ipynb#solution-occlusion))
 # ```
 
 
@@ -360,7 +399,7 @@ observe(
 )
 
 # %% [markdown]
-# So nobody has to find it by trial: it is learned with the weights.
+# So it needn't be found by trial: it is learned with the weights.
 #
 # (deeper-linear-probe)=
 # ## Zero-shot against a linear probe
@@ -378,7 +417,7 @@ for name, (learned, pairs) in TRIED.items():
         for s in range(3)
     ]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences are worth hundreds of labels, and they carry over to colours in which a form was never seen. There, a probe that learned from known combinations only stays behind, with a thousand labels, too. Form of single things named correctly by a linear probe (lines: mean and range of three draws) and by sentences (dashed, in the same colour); 500 new pictures.", "name": "fig-vis-probe"}, "image": {"alt": "Two rising curves over 10 to 1,000 labels, on a logarithmic axis, each with a dashed horizontal line. The upper curve comes near its line at some hundred labels; the lower one, for colours never seen, levels off far below its own."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences are worth hundreds of labels, and they carry over to colours in which a form was never seen. There, a probe that learned only from known combinations doesn't catch up, even with a thousand labels. Form of single things named correctly by a linear probe (lines: mean and range of three draws) and by sentences (dashed, in the same colour); 500 new pictures.", "name": "fig-vis-probe"}, "image": {"alt": "Two rising curves over 10 to 1,000 labels, on a logarithmic axis, each with a dashed horizontal line. The upper curve comes near its line at some hundred labels; the lower one, for colours never seen, levels off far below its own."}}
 lines = {name: (labels, of) for name, of in probes.items()}
 ax = curves(lines, "labelled pictures", "form named correctly (%)", logx=True)
 for line, share in zip(ax.get_lines(), worded.values()):
@@ -392,7 +431,7 @@ plt.show()
 # ```{exercise} A class in several ways
 # :label: exercise-several-ways
 #
-# *Core, 7 minutes.* A class can be named in several ways: *a red three*, *a three in red*. CLIP makes one vector of their vectors: each is divided by its length, and so is the mean of the results. Return it for each class. ([Solution](../solutions/12_vision.ipynb#solution-several-ways))
+# *Core, 7 minutes.* A class can be named in several ways: *a red three*, *a three in red*. CLIP joins their vectors to one: each is divided by its length, and so is the mean of the results. Return it for each class. ([Solution](../solutions/12_vision.ipynb#solution-several-ways))
 # ```
 
 
@@ -485,7 +524,7 @@ apart_by = {
     for what in of_what
 }
 observe(
-    "With such batches, the correct one of two sentences is chosen for {hard_colours:.0%} instead of {colours:.0%} if the colours are exchanged, and for {hard_places:.0%} instead of {places:.0%} if the places are (three seeds, two languages).",
+    "With such batches, the correct one of two sentences is chosen for {hard_colours:.0%} instead of {colours:.0%} if the colours are exchanged, and for {hard_places:.0%} instead of {places:.0%} if the things are (three seeds, two languages).",
     hard_colours=apart_by["hard", "colours"],
     colours=apart_by["plain", "colours"],
     hard_places=apart_by["hard", "places"],
@@ -497,12 +536,12 @@ observe(
 # (deeper-fooled)=
 # ## What else is in the picture: can a seven turn a three into a seven?
 #
-# *3 minutes.* **Does it hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Nobody writes words into our scenes, but two digits can lie side by side: a red three and a blue seven. Ten sentences ask for the red digit: *a red zero* to *a red nine*. No red seven is there, but a seven is, and something red.
+# *3 minutes.* **Does it hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Our scenes hold no written words, but two digits can lie next to each other: a red three and a blue seven. Ten sentences ask for the red digit: *a red zero* to *a red nine*. No red seven is there, but a seven is, and something red.
 
 # %% tags=["evidence"]
 shares = space.misled(clip)
 observe(
-    "Alone, the digit is named correctly in {alone:.0%} of pictures. With another digit beside it, in another colour, in {beside:.0%}; in {other:.0%}, the other digit's form is given the first one's colour.",
+    "Alone, the digit is named correctly in {alone:.0%} of pictures. With another digit next to it, in another colour, it is named correctly in {beside:.0%}; in {other:.0%}, the other digit's form is given the first one's colour.",
     alone=shares["alone"],
     beside=shares["beside another"],
     other=shares["the other"],

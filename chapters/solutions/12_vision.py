@@ -126,7 +126,7 @@ assert sure[1.0].argmax() == sure[0.07].argmax() and sure[1.0].max() < sure[0.07
 # (solution-cost-of-patches)=
 # ## Predict: what do patches of half the size cost?
 #
-# Half the side means four times as many patches, so the matrices cost four times as much, and the pairs sixteen times. But which of the two parts is larger? Divided by $D$, a patch costs $12 D = 9{,}216$ in the matrices and $2 n = 392$ in the pairs. So the factor is much nearer to 4 than to 16.
+# Half the side means four times as many patches, so the matrices cost four times as much, and the pairs sixteen times, since each patch is paired with all of them, itself included. But which of the two parts is larger? Divided by $D$, a patch costs $12 D = 9{,}216$ in the matrices and $2 n = 392$ in the pairs. So the factor is much nearer to 4 than to 16.
 
 # %%
 D, few, many = 768, (224 // 16) ** 2, (224 // 8) ** 2
@@ -264,7 +264,7 @@ print(position_likeness(crossed, 4, 4)[1, 2].round(decimals=1) + 0.0)
 # (solution-attention-distance)=
 # ## Attention distance
 #
-# A head's weights are probabilities, so the sum of weight times distance is an expected distance. The class token has no place in the plane, so it leaves both as a query and as a key. What it received has to be shared out among the rest: otherwise a head that mostly looks at the class token would seem to look near.
+# A head's weights are probabilities, so the sum of weight times distance is an expected distance. The class token has no position in the plane, so it leaves both as a query and as a key. What it received has to be shared out among the rest: otherwise a head that mostly looks at the class token would seem to look near.
 
 
 # %%

@@ -40,6 +40,7 @@ _FASHION = (
 _CHAR_RNN = (
     "https://raw.githubusercontent.com/karpathy/char-rnn/d1d7aa34fdb3626174bce1d753e6cc6845ce7087"
 )
+_PETS = "https://www.robots.ox.ac.uk/~vgg/data/pets/data"
 
 SOURCES = {
     "train-images-idx3-ubyte.gz": Source(
@@ -72,10 +73,29 @@ SOURCES = {
         1_115_394,
         "public domain",
     ),
+    "cifar-10-binary.tar.gz": Source(
+        "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+        "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+        170_052_171,
+        "no stated licence",
+    ),
+    "oxford-pets-images.tar.gz": Source(
+        f"{_PETS}/images.tar.gz",
+        "67195c5e1c01f1ab5f9b6a5d22b8c27a580d896ece458917e61d459337fa318d",
+        791_918_971,
+        "CC BY-SA 4.0",
+    ),
+    "oxford-pets-annotations.tar.gz": Source(
+        f"{_PETS}/annotations.tar.gz",
+        "52425fb6de5c424942b7626b428656fcbd798db970a937df61750c0f1d358e91",
+        19_173_078,
+        "CC BY-SA 4.0",
+    ),
 }
 
 TIMEOUT = (10, 30)  # seconds: to connect, and between two pieces of a download
-DEADLINE = 600  # seconds that a download may take
+DEADLINE = 600  # seconds that a download may take,
+SLOWEST = 500_000  # or its bytes by these bytes per second, if that is longer
 PIECE = 2**16  # bytes read at once
 
 pooch.get_logger().setLevel(logging.ERROR)  # `fetch` says what it downloads
@@ -86,9 +106,9 @@ def fetch(name: str) -> Path:
 
     BOOK_DATA is an environment variable, and so is BOOK_CACHE, which moves the cache; a relative
     path counts from the book's folder. Every file is compared with its size and pinned checksum,
-    wherever it lies. A download stops at that size and after `DEADLINE` seconds; one that fails
-    leaves the cache as it was, one that succeeds replaces a damaged file there. A file in BOOK_DATA
-    is the reader's own and never touched.
+    wherever it lies. A download stops at that size and after `DEADLINE` seconds, a large one later,
+    when it is slower than `SLOWEST`; one that fails leaves the cache as it was, one that succeeds
+    replaces a damaged file there. A file in BOOK_DATA is the reader's own and never touched.
 
     Raises: DatasetError if BOOK_DATA is no folder, or the file is damaged, or can be neither found
     nor downloaded nor saved; ValueError if the book knows no file of that name.
@@ -224,7 +244,8 @@ def _download(name: str, source: Source, cache: Path, fault: str) -> None:
 
     def take(address: str, file: str, _) -> None:
         """Write what comes from an address, up to the size that is known."""
-        end, left = time.monotonic() + DEADLINE, source.size
+        limit = max(DEADLINE, source.size / SLOWEST)
+        end, left = time.monotonic() + limit, source.size
         plain = {"Accept-Encoding": "identity"}  # a few packed bytes may unpack to any number
         with _answer(address, plain) as response, open(file, "wb") as beside:
             response.raise_for_status()
@@ -235,7 +256,7 @@ def _download(name: str, source: Source, cache: Path, fault: str) -> None:
                 if left < 0:
                     raise _Stopped(f"what arrived is longer than {source.size:,} bytes")
                 if time.monotonic() > end:
-                    raise _Stopped(f"it was not finished in {DEADLINE} seconds")
+                    raise _Stopped(f"it was not finished in {limit:.4g} seconds")
                 beside.write(piece)
 
     try:

@@ -1,15 +1,19 @@
 """Pictures to learn from, divided into three parts."""
 
 import gzip
+import io
 import math
 import struct
+import tarfile
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from PIL import Image, ImageOps
 from sklearn.datasets import load_digits, load_sample_image
 from sklearn.model_selection import train_test_split
 from torch import Tensor
@@ -96,13 +100,144 @@ def fashion_mnist(seed: int = 0) -> Dataset:
     labels = read_idx(fetch("train-labels-idx1-ubyte.gz"), (60_000,))
     test_images = read_idx(fetch("t10k-images-idx3-ubyte.gz"), (10_000, 28, 28))
     test_labels = read_idx(fetch("t10k-labels-idx1-ubyte.gz"), (10_000,))
-    train, validation = _stratified(np.arange(60_000), 9_000, labels, seed)
-    return Dataset(
-        train=_part(images, labels, train, white=255),
-        validation=_part(images, labels, validation, white=255),
-        test=_part(test_images, test_labels, np.arange(10_000), white=255),
-        class_names=FASHION_CLASSES,
-    )
+    learn, test = Split(images[:, None], labels), Split(test_images[:, None], test_labels)
+    return _official(learn, test, 9_000, seed, FASHION_CLASSES)
+
+
+CIFAR_CLASSES = tuple("airplane,automobile,bird,cat,deer,dog,frog,horse,ship,truck".split(","))
+CIFAR_RECORDS = 10_000  # in each of the six files
+CIFAR_SHAPE = 3, 32, 32  # of a picture, in a record behind the byte of its label
+
+
+def cifar_10(seed: int = 0) -> Dataset:
+    """Load CIFAR-10 (Krizhevsky, 2009): 60,000 small photographs, fetched if need be.
+
+    The seed divides the official 50,000 into 45,000 to train and 5,000 to validate, with the same
+    share of every class; the test is the official one of 10,000.
+
+    Shapes: images (B, 3, 32, 32), red, green, blue, labels (B,).
+    Raises: DatasetError if the archive cannot be had or is not the original (see `fetch`).
+    """
+    path = fetch("cifar-10-binary.tar.gz")
+    files = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
+    names = [f"cifar-10-batches-bin/{file}.bin" for file in files]
+    parts = {name: _records(path, name, data) for name, data in read_members(path, names)}
+    learn = Split(*(torch.cat(both) for both in zip(*(parts[n] for n in names[:-1]), strict=True)))
+    return _official(learn, parts[names[-1]], CIFAR_RECORDS // 2, seed, CIFAR_CLASSES)
+
+
+def _records(path: Path, name: str, data: bytes) -> Split:
+    """Read a file of CIFAR-10: images (B, 3, 32, 32) and labels (B,), all of them bytes."""
+    size = 1 + math.prod(CIFAR_SHAPE)
+    if len(data) != CIFAR_RECORDS * size:
+        expected = f"{CIFAR_RECORDS:,} records of {size:,}"
+        raise _damaged(path, f"has {len(data):,} bytes in {name}, not {expected}")
+    records = torch.frombuffer(bytearray(data), dtype=torch.uint8).view(-1, size)
+    labels = records[:, 0]
+    if labels.max() >= len(CIFAR_CLASSES):
+        raise _damaged(path, f"has a label of {labels.max()} in {name}, where 9 is the largest")
+    return Split(records[:, 1:].unflatten(1, CIFAR_SHAPE), labels)
+
+
+PETS = {"trainval": 3_680, "test": 3_669}  # pictures in each of two lists
+BREEDS = 37
+
+
+def oxford_pets(seed: int = 0, side: int = 64) -> Dataset:
+    """Load the Oxford-IIIT Pets (Parkhi et al., 2012): cats and dogs of 37 breeds, in photographs.
+
+    They are fetched if need be, 0.8 GB. Of each picture there is the square in its middle, as large
+    as fits, brought to a side of some pixels. The seed divides the official 3,680 into 2,944 to
+    train and 736 to validate, with the same share of every breed; the test is the official one of
+    3,669.
+
+    Shapes: images (B, 3, side, side), red, green, blue, labels (B,).
+    Raises: ValueError if side is below 1; DatasetError if an archive cannot be had or is not the
+        original (see `fetch`).
+    """
+    if side < 1:
+        raise ValueError(f"A picture's side is a number of pixels, at least 1, got {side}.")
+    lists, archive = (fetch(f"oxford-pets-{what}.tar.gz") for what in ("annotations", "images"))
+    listed = _listed(lists)
+    rows = {f"images/{name}.jpg": row for row, name in enumerate(listed)}
+    images = torch.empty(len(rows), 3, side, side, dtype=torch.uint8)
+    for name, data in read_members(archive, rows):
+        try:
+            images[rows[name]] = _middle(data, side)
+        except (OSError, SyntaxError, ValueError):  # what Pillow raises
+            raise _damaged(archive, f"has no picture that can be read in {name}") from None
+    labels, n = torch.tensor([*listed.values()]), PETS["trainval"]
+    breeds = {label: name.rpartition("_")[0].replace("_", " ") for name, label in listed.items()}
+    learn, test = Split(images[:n], labels[:n]), Split(images[n:], labels[n:])
+    return _official(learn, test, n // 5, seed, tuple(breeds[label] for label in range(BREEDS)))
+
+
+def _listed(path: Path) -> dict[str, int]:
+    """The names of all pets in the order of `PETS`, with their breeds, 0..36."""
+    names = {f"annotations/{part}.txt": n for part, n in PETS.items()}
+    lists = {name: data.decode(errors="replace") for name, data in read_members(path, names)}
+    listed: dict[str, int] = {}
+    for name, n in names.items():
+        lines = lists[name].splitlines()
+        if len(lines) != n:
+            raise _damaged(path, f"has {len(lines):,} lines in {name}, not {n:,}")
+        for line in lines:
+            match line.split():
+                case [pet, breed, _, _] if breed in map(str, range(1, BREEDS + 1)):
+                    listed[pet] = int(breed) - 1
+                case _:
+                    what = '"name class species breed"'
+                    raise _damaged(path, f"has a line in {name} that is not {what}, {line!r}")
+    if len(listed) != sum(names.values()) or len({*listed.values()}) != BREEDS:
+        raise _damaged(path, f"lists a picture twice, or not all of {BREEDS} breeds")
+    return listed
+
+
+def _middle(data: bytes, side: int) -> Tensor:
+    """Read a picture of any kind, its middle square alone; what is transparent lies on white.
+
+    Shape: (3, side, side), of bytes.
+    """
+    image = Image.open(io.BytesIO(data))
+    if image.has_transparency_data:
+        ground = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(ground, image.convert("RGBA"))
+    square = ImageOps.fit(image.convert("RGB"), (side, side))
+    return torch.from_numpy(np.array(square)).permute(2, 0, 1)
+
+
+BY_NAME = {
+    "digits": lambda seed: digits("file order"),
+    "Fashion-MNIST": fashion_mnist,
+    "CIFAR-10": cifar_10,
+    "Oxford Pets": oxford_pets,
+}
+
+
+def load(name: str = "digits", seed: int = 0) -> Dataset:
+    """Load one of the data sets of `BY_NAME`, so that one word exchanges Day 12's data.
+
+    The digits are in file order, as Day 12 has them: there, the seed changes nothing.
+
+    Raises: ValueError if there is no data set of that name; DatasetError if it cannot be had.
+    """
+    if name not in BY_NAME:
+        raise ValueError(f"No data set is called {name!r}: the names are {', '.join(BY_NAME)}.")
+    return BY_NAME[name](seed)
+
+
+def _official(
+    learn: Split, test: Split, n_validation: int, seed: int, class_names: tuple[str, ...]
+) -> Dataset:
+    """Divide what is there to learn from, and scale all images (B, C, H, W) from bytes to 0..1."""
+
+    def scaled(part: Split, chosen: np.ndarray | slice) -> Split:
+        return Split(part.images[chosen].float().div_(255), part.labels[chosen].long())
+
+    positions = np.arange(len(learn.labels))
+    train, validation = _stratified(positions, n_validation, learn.labels, seed)
+    parts = scaled(learn, train), scaled(learn, validation), scaled(test, slice(None))
+    return Dataset(*parts, class_names)
 
 
 def _stratified(
@@ -144,4 +279,27 @@ def read_idx(path: Path, shape: tuple[int, ...]) -> Tensor:
             fault = f"goes on after its {n_bytes:,} values"
         else:
             return torch.frombuffer(bytearray(data), dtype=torch.uint8).reshape(shape)
-    raise DatasetError(f"{path} {fault}: put the original file in its place.")
+    raise _damaged(path, fault)
+
+
+def read_members(path: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Read files from an archive, .tar.gz, in its order; none is unpacked to the disk.
+
+    Raises: DatasetError if the archive is no such archive, is cut short, or lacks a file.
+    """
+    missing = set(names)
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for member in archive:
+                name = member.name.removeprefix("./")
+                if member.isfile() and name in missing:
+                    missing.remove(name)
+                    yield name, archive.extractfile(member).read()
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, f"cannot be unpacked ({error})") from None
+    if missing:
+        raise _damaged(path, f"lacks {min(missing)}")
+
+
+def _damaged(path: Path, fault: str) -> DatasetError:
+    return DatasetError(f"{path} {fault}: put the original file in its place.")

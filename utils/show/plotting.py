@@ -83,8 +83,8 @@ def chinese_fonts() -> list[str]:
     fontManager.addfont(FONT)
     fonts = {font.name: font for font in fontManager.ttflist}
     there = [name for name in CHINESE if name in fonts]
-    for name in there:  # most have no bold face, and each bold title would be warned of
-        fontManager.ttflist.append(replace(fonts[name], weight=700))
+    for name in there:  # most have no bold face, and some none of 400: each text would be warned of
+        fontManager.ttflist += [replace(fonts[name], weight=weight) for weight in (400, 700)]
     return there
 
 

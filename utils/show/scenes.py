@@ -10,22 +10,28 @@ from torch import Tensor
 from utils.show.plotting import SIGNED, WIDTH, heat_map
 
 
-def fits(pictures: Tensor, sentences: Sequence[str], cosines: Tensor) -> Axes:
-    """Show how well each picture (a column, under its picture) fits each sentence (a row).
+def fits(pictures: Tensor, sentences: Sequence[str], cosines: Tensor, marks: Sequence[str]) -> Axes:
+    """Show how well each picture (a row, after its picture) fits each sentence (a column).
 
-    Shapes: pictures (B, 3, H, W), cosines (B, n) for n sentences.
-    Raises: ValueError if the cosines don't fit.
+    Shapes: pictures (B, 3, H, W), cosines (B, n) for n sentences. marks: a word for each picture.
+    Raises: ValueError if the cosines or the marks don't fit.
     """
     B, n = len(pictures), len(sentences)
     if cosines.shape != (B, n):
         raise ValueError(f"{B} pictures and {n} sentences: no cosines {tuple(cosines.shape)}.")
-    ax = plt.subplots(figsize=(WIDTH, 1.2 + 0.42 * n))[1]
-    heat_map(cosines.T, rows=sentences, xlabel="", ylabel="", value_label="cosine", ax=ax)
-    ax.set_xticks([])
+    if len(marks) != B:
+        raise ValueError(f"There are {B} pictures, but {len(marks)} marks.")
+    ax = plt.subplots(figsize=(WIDTH, 1.0 + 0.5 * B))[1]
+    columns = [sentence.replace(" ", "\n") for sentence in sentences]  # upright, and narrow
+    heat_map(
+        cosines, rows=marks, columns=columns, xlabel="", ylabel="", ax=ax, value_label="cosine"
+    )
+    ax.tick_params(axis="y", length=0, pad=40, rotation=0)
+    ax.tick_params(axis="x", length=0, labelsize="small", labeltop=True, labelbottom=False)
     for i, picture in enumerate(pictures):
-        above = ax.inset_axes((i + 0.06, -1.0, 0.88, 0.94), transform=ax.transData)
-        above.imshow(picture.permute(1, 2, 0).numpy())
-        above.axis("off")
+        before = ax.inset_axes((-0.96, i + 0.06, 0.9, 0.88), transform=ax.transData)
+        before.imshow(picture.permute(1, 2, 0).numpy())
+        before.axis("off")
     return ax
 
 

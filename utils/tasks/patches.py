@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import check_choice, check_sizes
+from utils.convolution import ResidualBlock, conv_relu
 from utils.data.augmentation import jitter
 from utils.data.batches import Batches
 from utils.data.pictures import Dataset, Split
@@ -67,6 +68,30 @@ def network(kind: str, seed: int = 0, pool: str = "class") -> nn.Module:
         n_classes=10,
         pool=pool,
     )
+
+
+def network_for(
+    held: Dataset, kind: str = "ViT", *, patch_size: int | None = None, seed: int = 0
+) -> nn.Module:
+    """Return a network as `network` does, untrained, whose sizes are those that the data need.
+
+    patch_size: also of the windows in which the CNN pools; without it, a quarter of a picture's
+        side, as for the digits.
+    Raises: ValueError if there is no such network, or its patches don't divide a picture.
+    """
+    check_choice("kind", kind, NETWORKS)
+    torch.manual_seed(seed)
+    _, channels, side, _ = held.train.images.shape
+    P, n_classes = patch_size or side // PER_SIDE, len(held.class_names)
+    if kind == "ViT":
+        sizes = {"channels": channels, "image_size": side, "patch_size": P, "n_classes": n_classes}
+        return VisionTransformer(encoder_config(48, 2), **sizes)
+    C = 24
+    model = nn.Sequential(
+        *[conv_relu(channels, C, 3), ResidualBlock(C, normalise=False), nn.MaxPool2d(P)],
+        *[conv_relu(C, 2 * C, 3), nn.Flatten(), nn.Linear(2 * C * (side // P) ** 2, n_classes)],
+    )
+    return day_1.started(model)
 
 
 # Pictures -----------------------------------------------------------------------------------------

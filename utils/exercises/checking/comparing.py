@@ -105,7 +105,8 @@ def _type_problem(got: Any, expected: Any) -> str:
             if isinstance(got, tuple) and any(same(each, expected) for each in got):
                 how = " One of its values is correct: return that alone."
             if type(got).__module__ == "torch.return_types":  # such as that of x.max(dim=1)
-                how = " It holds the values and their positions: take its .values."
+                part = "values" if expected.is_floating_point() else "indices"
+                how = f" It holds the values and their positions: take its .{part}."
             if type(got).__module__ == "numpy":
                 how = " Compute with torch's functions: numpy's have no gradient."
             if isinstance(got, int | float) and expected.ndim == 0:
@@ -129,7 +130,7 @@ def _type_problem(got: Any, expected: Any) -> str:
         if not isinstance(got, tuple | list):
             return f"it returned {article(got)}, not {len(expected)} values."
         if len(got) != len(expected):
-            values = "value" if len(got) == 1 else "values"
+            values = "value" if len(got) == 1 else "indices"
             return f"it returned {len(got)} {values}, not {len(expected)}."
     return ""
 

@@ -28,9 +28,9 @@ MEANT = {  # a pattern of the error: what it usually means, and what to do
     r"einsum\(\)": "in `einsum` a letter is an axis, and has one length wherever it stands: write "
     "the shapes under the letters.",
     r"permute\(": "`permute` takes each axis of the tensor once: print its shape, and count them.",
-    r"Expected target size|target batch_size|expected target dtype|target tensor expected": "for "
-    "`cross_entropy`, logits are (n, classes), and targets n classes as whole numbers: flatten all "
-    "other axes.",
+    r"Expected target size|target batch_size|expected target dtype|target tensor expected|"
+    r"target with class prob|1D target must": "for `cross_entropy`, logits are (n, classes), and "
+    "targets n classes as whole numbers: flatten all other axes.",
     r"following scalar types: Long|used as indices must be|Expected dtype int": "indices must be "
     "whole numbers: convert with `.long()`.",
     r"Index tensor must have the same number": "`gather` and `scatter` take an index with as many "
@@ -47,15 +47,15 @@ MEANT = {  # a pattern of the error: what it usually means, and what to do
     r"ind(ex|ices).* out of (range|bounds)|Target -?\d+ is out|index k out of": "you ask for more "
     "than there is: n entries have the indices 0 to n - 1.",
     r"single element can be converted to an index|interpreted as an integer|"
-    r"must be tuple of ints": "a whole number is needed: divide with `//`, and make a number of a "
-    "tensor with `int`.",
+    r"must be tuple of ints|must be int, not float": "a whole number is needed: divide with `//`, "
+    "and make a number of a tensor with `int`.",
     r"with two bool tensors|on a bool tensor": "masks are joined with `&`, `|` and `~`: to "
     "compute with one, convert it with `.to(x.dtype)`.",
     r"same dtype|expected scalar type|equal to src.dtype|result type .* can't be cast|"
-    r"negative integer powers|floating point dtype can require|not implemented for '(Long|Int|"
-    r"Bool)'|could not infer output dtype": "two types are mixed, or whole numbers are used where "
-    "floating point is needed: convert with `.to(x.dtype)`, and make new tensors with "
-    "`x.new_zeros(…)`.",
+    r"negative integer powers|floating point dtype can require|only supports floating|"
+    r"not implemented for '(Long|Int|Bool)'|could not infer output dtype": "two types are mixed, "
+    "or whole numbers are used where floating point is needed: convert with `.to(x.dtype)`, and "
+    "make new tensors with `x.new_zeros(…)`.",
     r"boolean mask|condition to be a boolean|only implemented on integer and Bool": "a mask must "
     "hold True and False: make one by comparing, as in `ids != 0`, or with `.bool()`.",
     r"element 0 of tensors does not require|differentiated Tensors does not": "autograd doesn't "

@@ -16,7 +16,7 @@ def best_of(pictures: Tensor, sentences: Tensor) -> Tensor:
     return cosines.argmax(dim=1)
 
 
-exercise = Exercise(best_of, gradient=False, runs=True)
+exercise = Exercise(best_of, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -86,6 +86,18 @@ def how_well(pictures, sentences):
     return cosines(pictures, sentences).max(1).values
 
 
+@exercise.mistake(
+    "you return the best cosines and their indices: only one of the two is asked for."
+)
+def with_its_value(pictures, sentences):
+    return cosines(pictures, sentences).max(1)
+
+
+@exercise.mistake("that is how well each picture fits: which of them fits best?")
+def of_each_picture(pictures, sentences):
+    return cosines(pictures, sentences)
+
+
 @exercise.mistake("these are the best pictures' vectors: return their numbers.")
 def vectors(pictures, sentences):
     best = cosines(pictures, sentences).argmax(1)
@@ -118,3 +130,60 @@ def normalised_along_the_pictures(pictures, sentences):
 @exercise.mistake("you take the longest vector: its direction decides, not its length.")
 def longest(pictures, sentences):
     return pictures.norm(dim=2).argmax(1)
+
+
+def against_all(pictures: Tensor, sentences: Tensor) -> Tensor:
+    return F.normalize(pictures, dim=2) @ F.normalize(sentences, dim=1).T  # (B, n, B)
+
+
+@exercise.mistake(
+    "you compare each sentence with the pictures of all: a sentence has n pictures of its own."
+)
+def each_against_all(pictures, sentences):
+    return against_all(pictures, sentences).argmax(1)
+
+
+@exercise.mistake(
+    "you compare each sentence with the pictures of all, by dot products: it has pictures of its "
+    "own, and the length of a vector shouldn't count."
+)
+def products_with_all(pictures, sentences):
+    return (pictures @ sentences.T).argmax(1)
+
+
+@exercise.mistake("that is the sentence that fits each picture best: the sentences should choose.")
+def a_sentence_for_each_picture(pictures, sentences):
+    return against_all(pictures, sentences).argmax(2)
+
+
+@exercise.mistake(
+    "the sentences are lined up with the pictures: one sentence belongs to all n pictures of a row."
+)
+def lined_up_with_pictures(pictures, sentences):
+    return F.cosine_similarity(pictures, sentences, dim=2).argmax(1)
+
+
+@exercise.mistake(
+    "your cosines are taken along the pictures: a cosine compares the E numbers of two vectors."
+)
+def cosines_along_the_pictures(pictures, sentences):
+    return F.cosine_similarity(pictures, sentences[:, None], dim=1).argmax(1)
+
+
+@exercise.mistake(
+    "that is one choice among the pictures of all sentences: each sentence makes its own."
+)
+def over_everything(pictures, sentences):
+    return cosines(pictures, sentences).argmax()
+
+
+@exercise.mistake(
+    "your choices are a column, (B, 1): a sentence has one number, not a list of one."
+)
+def in_a_column(pictures, sentences):
+    return cosines(pictures, sentences).argmax(1, keepdim=True)
+
+
+@exercise.mistake("you drop the sign: vectors that point opposite ways have a cosine near -1.")
+def sign_dropped(pictures, sentences):
+    return cosines(pictures, sentences).abs().argmax(1)

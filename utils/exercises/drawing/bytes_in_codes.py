@@ -55,3 +55,28 @@ def one_row():
 @exercise.mistake("the codebook is stored once, for all pictures: count the codes alone.")
 def vectors():
     return 36 * 64
+
+
+@exercise.mistake("64 is the size of the codebook: how many codes does a picture have?")
+def exchanged():
+    return 64 * 6 // 8
+
+
+@exercise.mistake("that is how many bits one code takes: a picture has 36 codes.")
+def one_code():
+    return 6
+
+
+@exercise.mistake("you count 5 bits, which tell 32 codes apart: there are 64.")
+def five_bits():
+    return 36 * 5 / 8
+
+
+@exercise.mistake("a code is for a whole patch, not for each of its three colours.")
+def three_colours():
+    return 3 * 27
+
+
+@exercise.mistake("that is 6 bits for each pixel: a code stands for a patch of 4 × 4 pixels.")
+def a_code_for_each_pixel():
+    return 24 * 24 * 6 // 8

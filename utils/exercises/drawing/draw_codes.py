@@ -150,11 +150,61 @@ def hidden_by_0(model, start, n, n_words, tau, draw):
 
 
 @exercise.mistake(
-    "you hide words after the softmax, and the rest no longer adds up to 1: hide their logits."
+    "you cut words and the mark off after the softmax, in which they had a share: what is left no "
+    "longer adds up to 1."
 )
 def not_whole(model, start, n, n_words, tau, draw):
     def change(x):
         return (x / tau).softmax(1)[:, n_words:-1]
+
+    return drawing(model, start, n, n_words, draw, change, lambda c: n_words + c)
+
+
+@exercise.mistake(
+    "the softmax comes before the cut, so words and the mark keep their share; and the temperature "
+    "belongs to logits, not to probabilities."
+)
+def not_whole_and_divided(model, start, n, n_words, tau, draw):
+    return drawing(model, start, n, n_words, draw, lambda x: x.softmax(1)[:, n_words:-1] / tau)
+
+
+@exercise.mistake(
+    "the softmax comes before the cut, so words and the mark keep their share; and the temperature "
+    "is missing."
+)
+def not_whole_without_tau(model, start, n, n_words, tau, draw):
+    return drawing(model, start, n, n_words, draw, lambda x: x.softmax(1)[:, n_words:-1])
+
+
+@exercise.mistake(
+    "you cut words off after the softmax, in which they had a share, and the mark may still be "
+    "drawn."
+)
+def not_whole_with_mark(model, start, n, n_words, tau, draw):
+    return drawing(model, start, n, n_words, draw, lambda x: (x / tau).softmax(1)[:, n_words:])
+
+
+@exercise.mistake(
+    "you take the softmax twice: of probabilities, it makes all codes nearly equally likely."
+)
+def softmax_twice(model, start, n, n_words, tau, draw):
+    def change(x):
+        return (x / tau).softmax(1)[:, n_words:-1].softmax(1)
+
+    return drawing(model, start, n, n_words, draw, change, lambda c: n_words + c)
+
+
+@exercise.mistake("your softmax is over sentences: which numbers should add up to 1?")
+def softmax_over_sentences(model, start, n, n_words, tau, draw):
+    return drawing(model, start, n, n_words, draw, lambda x: (x[:, n_words:-1] / tau).softmax(0))
+
+
+@exercise.mistake(
+    "you divide probabilities by the temperature, which belongs to logits: they don't add up to 1."
+)
+def probabilities_divided(model, start, n, n_words, tau, draw):
+    def change(x):
+        return x[:, n_words:-1].softmax(1) / tau
 
     return drawing(model, start, n, n_words, draw, change, lambda c: n_words + c)
 
@@ -164,7 +214,7 @@ def multiplied(model, start, n, n_words, tau, draw):
     return draw_codes(model, start, n, n_words, 1 / tau, draw)
 
 
-@exercise.mistake("the temperature is missing: it divides the logits.")
+@exercise.mistake("the temperature has no effect: it divides the logits.")
 def no_temperature(model, start, n, n_words, tau, draw):
     return draw_codes(model, start, n, n_words, 1.0, draw)
 
@@ -186,6 +236,16 @@ def read_as_words(model, start, n, n_words, tau, draw):
     return drawing(model, start, n, n_words, draw, lambda x: (x[:, n_words:-1] / tau).softmax(1))
 
 
+@exercise.mistake(
+    "you move what is drawn by n_words twice: an index among all V symbols is an id already."
+)
+def moved_twice(model, start, n, n_words, tau, draw):
+    def change(x):
+        return (hidden(x, n_words) / tau).softmax(1)
+
+    return drawing(model, start, n, n_words, draw, change, lambda c: n_words + c)
+
+
 @exercise.mistake("these are ids: return codes, which count from 0.")
 def ids_returned(model, start, n, n_words, tau, draw):
     return n_words + draw_codes(model, start, n, n_words, tau, draw)
@@ -195,6 +255,33 @@ def ids_returned(model, start, n, n_words, tau, draw):
 def sentence_returned(model, start, n, n_words, tau, draw):
     codes = draw_codes(model, start, n, n_words, tau, draw)
     return torch.cat([start, n_words + codes], dim=1)
+
+
+@exercise.mistake("the sentence is returned, too, and moved by n_words: return the codes alone.")
+def whole_row_moved(model, start, n, n_words, tau, draw):
+    return torch.cat([start - n_words, draw_codes(model, start, n, n_words, tau, draw)], dim=1)
+
+
+@exercise.mistake("the mark is returned, too, as if it were a code: it is the last id of `start`.")
+def mark_returned(model, start, n, n_words, tau, draw):
+    codes = draw_codes(model, start, n, n_words, tau, draw)
+    return torch.cat([start[:, -1:] - n_words, codes], dim=1)
+
+
+@exercise.mistake(
+    "all codes are drawn from the logits of position 0, which know the first word alone: what "
+    "follows now is predicted where the row ends."
+)
+def always_position_0(model, start, n, n_words, tau, draw):
+    codes = draw((model(start)[:, 0, n_words:-1] / tau).softmax(1))
+    return codes[:, None].repeat(1, n)
+
+
+@exercise.mistake(
+    "your logits are those of the last position but one, which have not read the last id."
+)
+def last_but_one(model, start, n, n_words, tau, draw):
+    return draw_codes(lambda ids: model(ids[:, :-1]), start, n, n_words, tau, draw)
 
 
 @exercise.mistake(

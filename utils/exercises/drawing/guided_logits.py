@@ -14,7 +14,7 @@ def guided_logits(with_sentence: Tensor, without: Tensor, weight: float) -> Tens
     return without + weight * (with_sentence - without)
 
 
-exercise = Exercise(guided_logits, runs=True)
+exercise = Exercise(guided_logits)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -83,6 +83,34 @@ def subtracted(with_sentence, without, weight):
     return weight * with_sentence - without
 
 
+@exercise.mistake(
+    "at a weight of 0 you return the logits with the sentence: there, those without should be left."
+)
+def weight_on_the_other(with_sentence, without, weight):
+    return with_sentence - weight * without
+
+
+@exercise.mistake("a sign is reversed: the weights of the two passes should add up to 1.")
+def rest_subtracted(with_sentence, without, weight):
+    return weight * with_sentence - (1 - weight) * without
+
+
+@exercise.mistake(
+    "the weight multiplies the logits with the sentence alone, and those without cancel: it is the "
+    "difference that is multiplied."
+)
+def without_cancelled(with_sentence, without, weight):
+    return without + weight * with_sentence - without
+
+
+@exercise.mistake(
+    "that is a weighted mean, which stays between both: guidance goes beyond the logits with the "
+    "sentence."
+)
+def weighted_mean(with_sentence, without, weight):
+    return (weight * with_sentence + without) / (weight + 1)
+
+
 @exercise.mistake("the weight has no effect: these are the logits with the sentence.")
 def no_guidance(with_sentence, without, weight):
     return with_sentence + 0 * without
@@ -111,3 +139,8 @@ def softmax_first(with_sentence, without, weight):
 @exercise.mistake("the softmax comes later: return logits.")
 def softmax_last(with_sentence, without, weight):
     return guided_logits(with_sentence, without, weight).softmax(dim=1)
+
+
+@exercise.mistake("these are log-probabilities: the softmax comes later, so return logits.")
+def log_softmax_last(with_sentence, without, weight):
+    return guided_logits(with_sentence, without, weight).log_softmax(dim=1)

@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
+from utils.exercises.drawing.two_slopes import with_slopes
 
 
 def nearest_codes(z: Tensor, codebook: Tensor) -> tuple[Tensor, Tensor]:
@@ -17,7 +18,8 @@ def nearest_codes(z: Tensor, codebook: Tensor) -> tuple[Tensor, Tensor]:
     return codes, codebook[codes]
 
 
-exercise = Exercise(nearest_codes, gradient=False, runs=True)
+judged = with_slopes(nearest_codes)  # the gradient has to reach the codebook
+exercise = Exercise(nearest_codes, gradient=False, runs=True, through=judged)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -112,6 +114,13 @@ def not_squared(z, codebook):
     return looked_up(-differences.sum(dim=2).abs(), codebook)
 
 
+@exercise.mistake(
+    "you add up differences with their signs: the most negative sum may be of a vector far away."
+)
+def signs_kept(z, codebook):
+    return looked_up(-(z[:, None] - codebook).sum(dim=2), codebook)
+
+
 @exercise.mistake("you compare lengths: vectors of one length may be far from each other.")
 def lengths(z, codebook):
     return looked_up(-(z.norm(dim=1)[:, None] - codebook.norm(dim=1)).abs(), codebook)
@@ -123,6 +132,27 @@ def lengths(z, codebook):
 def the_other_way(z, codebook):
     codes = torch.cdist(z, codebook).argmin(dim=0)
     return codes, z[codes]
+
+
+@exercise.mistake(
+    "your minimum is over the vectors z: then each code has a z, where each z should have a code."
+)
+def over_the_vectors(z, codebook):
+    codes = torch.cdist(z, codebook).argmin(dim=0)
+    return codes, codebook[codes]
+
+
+@exercise.mistake("that is the smallest distance of all, once: each z has a minimum of its own.")
+def over_everything(z, codebook):
+    code = torch.cdist(z, codebook).argmin()
+    return code, codebook[code]
+
+
+@exercise.mistake(
+    "you add up along the codebook: a distance adds up the D squares of one pair of vectors."
+)
+def summed_along_the_codebook(z, codebook):
+    return looked_up(-(z[:, None] - codebook).square().sum(dim=1), codebook)
 
 
 @exercise.mistake("all get the same code: each z has a nearest one of its own.")
@@ -146,6 +176,13 @@ def distance_returned(z, codebook):
     return torch.cdist(z, codebook).min(dim=1).values, nearest_codes(z, codebook)[1]
 
 
+@exercise.mistake(
+    "these are distances and codes: the distance has done its work, and the vectors are missing."
+)
+def distances_and_codes(z, codebook):
+    return torch.cdist(z, codebook).min(dim=1)
+
+
 @exercise.mistake("these are the vectors alone: return the codes, and then the vectors.")
 def vectors_alone(z, codebook):
     return nearest_codes(z, codebook)[1]
@@ -165,3 +202,28 @@ def exchanged(z, codebook):
 def one_hot(z, codebook):
     codes, q = nearest_codes(z, codebook)
     return F.one_hot(codes, len(codebook)), q
+
+
+@exercise.mistake("your codes are a column, (n, 1): a vector has one code, not a list of one.")
+def in_a_column(z, codebook):
+    codes, q = nearest_codes(z, codebook)
+    return codes[:, None], q[:, None]
+
+
+@exercise.mistake(
+    "your vectors are cut off from the codebook: no gradient would reach it, so it couldn't learn."
+)
+@judged
+def cut_off(z, codebook):
+    codes, q = nearest_codes(z, codebook)
+    return codes, q.detach()
+
+
+@exercise.mistake(
+    "the gradient goes to z, and none to the codebook: that is straight-through, a step of its "
+    "own, which leaves the codebook nothing to learn from."
+)
+@judged
+def passed_to_z(z, codebook):
+    codes, q = nearest_codes(z, codebook)
+    return codes, z + (q - z).detach()

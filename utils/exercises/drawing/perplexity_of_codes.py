@@ -70,6 +70,23 @@ def entropy_alone(codes, K):
     return entropy(shares_of(codes, K))
 
 
+@exercise.mistake("that is the entropy in bits: it counts yes-or-no questions, not codes.")
+def entropy_in_bits(codes, K):
+    return entropy(shares_of(codes, K)) / math.log(2)
+
+
+@exercise.mistake("that is the entropy as a part of the largest possible: it never exceeds 1.")
+def part_of_the_largest(codes, K):
+    return entropy(shares_of(codes, K)) / math.log(K)
+
+
+@exercise.mistake(
+    "you take exp of each code's part of the entropy, and add up: exp is of the sum, taken once."
+)
+def exp_before_the_sum(codes, K):
+    return torch.special.entr(shares_of(codes, K)).exp().sum().item()
+
+
 @exercise.mistake("that is how many codes are used at all: one that is used once counts in full.")
 def distinct(codes, K):
     return float(len(codes.unique()))
@@ -132,3 +149,35 @@ def divided_by_pictures(codes, K):
 )
 def mean_for_sum(codes, K):
     return math.exp(entropy(shares_of(codes, K)) / K)
+
+
+@exercise.mistake(
+    "you average the entropies of the pictures: a picture uses few codes, but another picture may "
+    "use others."
+)
+def mean_entropy_of_pictures(codes, K):
+    return math.exp(sum(entropy(shares_of(row, K)) for row in codes) / len(codes))
+
+
+@exercise.mistake("the shares are missing as weights: a rare code should count for less.")
+def not_weighted(codes, K):
+    shares = shares_of(codes, K)
+    return math.exp(-shares[shares > 0].log().sum())
+
+
+@exercise.mistake(
+    "you average the logarithms over the codes in use: then a rare code counts as much as any."
+)
+def equally_weighted(codes, K):
+    shares = shares_of(codes, K)
+    return math.exp(-shares[shares > 0].log().mean())
+
+
+@exercise.mistake("you take a softmax of counts: a share is a count, divided by all counts.")
+def softmax_of_counts(codes, K):
+    return math.exp(entropy(codes.flatten().bincount(minlength=K).double().softmax(0)))
+
+
+@exercise.mistake("that is the part of the codebook that is used at all, however rarely.")
+def part_in_use(codes, K):
+    return len(codes.unique()) / K

@@ -21,7 +21,7 @@ def picture_loss(logits: Tensor, ids: Tensor, n_words: int, share: float) -> Ten
     return (1 - share) * nats[is_word].mean() + share * nats[is_code].mean()
 
 
-exercise = Exercise(picture_loss, runs=True)
+exercise = Exercise(picture_loss)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -109,6 +109,21 @@ def weighted_symbols(logits, ids, n_words, share):
     return total / (is_word | is_code).sum()
 
 
+@exercise.mistake(
+    "each id has a weight, and one average divides by the sum of all weights: the part with more "
+    "symbols still counts for more than its share."
+)
+def weighted_ids(logits, ids, n_words, share):
+    nats, is_word, is_code = parts(logits, ids, n_words)
+    weights = weighted(is_word.double(), is_code.double(), share)
+    return (weights * nats).sum() / weights.sum()
+
+
+@exercise.mistake("your share is always 7/8: that is DALL·E's choice, but here it is an argument.")
+def always_seven_eighths(logits, ids, n_words, share):
+    return picture_loss(logits, ids, n_words, 7 / 8)
+
+
 @exercise.mistake("the share is missing: the two means are added up.")
 def no_share(logits, ids, n_words, share):
     nats, is_word, is_code = parts(logits, ids, n_words)
@@ -119,6 +134,19 @@ def no_share(logits, ids, n_words, share):
 def words_in_full(logits, ids, n_words, share):
     nats, is_word, is_code = parts(logits, ids, n_words)
     return nats[is_word].mean() + share * nats[is_code].mean()
+
+
+@exercise.mistake("the picture counts in full: its weight is `share`.")
+def codes_in_full(logits, ids, n_words, share):
+    nats, is_word, is_code = parts(logits, ids, n_words)
+    return (1 - share) * nats[is_word].mean() + nats[is_code].mean()
+
+
+@exercise.mistake("padding counts as a word, and the mark as a code: neither is asked for.")
+def nothing_left_out(logits, ids, n_words, share):
+    nats, _, _ = parts(logits, ids, n_words)
+    is_word = ids[:, 1:] < n_words
+    return weighted(nats[is_word].mean(), nats[~is_word].mean(), share)
 
 
 @exercise.mistake("padding counts as a word: behind a sentence nothing is asked for.")
@@ -150,6 +178,15 @@ def last_code_left_out(logits, ids, n_words, share):
 
 
 @exercise.mistake(
+    "the first code never counts: it is predicted at the mark, before any code is read."
+)
+def first_code_left_out(logits, ids, n_words, share):
+    nats, is_word, is_code = parts(logits, ids, n_words)
+    is_code = is_code & (ids[:, :-1] < logits.shape[2] - 1)
+    return weighted(nats[is_word].mean(), nats[is_code].mean(), share)
+
+
+@exercise.mistake(
     "you look for words and codes in what is read: it is the next symbol that is a word or a code."
 )
 def kinds_of_the_input(logits, ids, n_words, share):
@@ -170,11 +207,39 @@ def not_shifted(logits, ids, n_words, share):
     return weighted(nats[is_word].mean(), nats[is_code].mean(), share)
 
 
-@exercise.mistake("a word of a short sentence weighs more than one of a long: average all at once.")
+@exercise.mistake(
+    "you average in each row first, and then over rows: a word of a short sentence weighs more "
+    "than one of a long."
+)
 def mean_of_means(logits, ids, n_words, share):
     nats, is_word, is_code = parts(logits, ids, n_words)
     words = (nats * is_word).sum(1) / is_word.sum(1)
     return weighted(words.mean(), nats[is_code].mean(), share)
+
+
+@exercise.mistake(
+    "your shift goes the wrong way: each position is asked for the symbol that comes before it."
+)
+def shifted_backwards(logits, ids, n_words, share):
+    return picture_loss(logits.flip(1), ids.flip(1), n_words, share)
+
+
+@exercise.mistake(
+    "words compete with words alone, and codes with codes: the softmax is over all V symbols."
+)
+def among_their_kind(logits, ids, n_words, share):
+    _, is_word, is_code = parts(logits, ids, n_words)
+    x, target = logits[:, :-1], ids[:, 1:]
+    words = F.cross_entropy(x[is_word][:, :n_words], target[is_word])
+    codes = F.cross_entropy(x[is_code][:, n_words:-1], target[is_code] - n_words)
+    return weighted(words, codes, share)
+
+
+@exercise.mistake(
+    "the softmax is taken twice: cross-entropy takes logits, and these are probabilities."
+)
+def softmax_twice(logits, ids, n_words, share):
+    return picture_loss(logits.softmax(2), ids, n_words, share)
 
 
 @exercise.mistake(
@@ -194,3 +259,10 @@ def sign(logits, ids, n_words, share):
 def as_a_pair(logits, ids, n_words, share):
     nats, is_word, is_code = parts(logits, ids, n_words)
     return nats[is_word].mean(), nats[is_code].mean()
+
+
+@exercise.mistake("that is a loss for each row: a loss is one number.")
+def of_each_row(logits, ids, n_words, share):
+    nats, is_word, is_code = parts(logits, ids, n_words)
+    words, codes = ((nats * of_kind).sum(1) / of_kind.sum(1) for of_kind in (is_word, is_code))
+    return weighted(words, codes, share)

@@ -105,6 +105,16 @@ def codes_from_one(words, codes, n_words, n_codes):
     return row(words, n_words + n_codes, n_words + 1 + codes)
 
 
+@exercise.mistake("code 0 gets the number of the last word: words end at n_words - 1.")
+def codes_one_too_low(words, codes, n_words, n_codes):
+    return row(words, n_words + n_codes, n_words - 1 + codes)
+
+
+@exercise.mistake("there is one mark for all sentences: each row has its own.")
+def one_mark(words, codes, n_words, n_codes):
+    return torch.cat([words, torch.tensor([[n_words + n_codes]]), n_words + codes], dim=1)
+
+
 @exercise.mistake("the mark is missing: nothing says where the picture begins.")
 def no_mark(words, codes, n_words, n_codes):
     return row(words, None, n_words + codes)
@@ -163,3 +173,11 @@ def in_a_list(words, codes, n_words, n_codes):
 @exercise.mistake("these are rows of zeros with a one: an embedding takes whole numbers.")
 def one_hot(words, codes, n_words, n_codes):
     return F.one_hot(sentence_and_codes(words, codes, n_words, n_codes), n_words + n_codes + 1)
+
+
+@exercise.mistake(
+    "your row is of floating point: an id is a whole number, and one part that isn't, such as the "
+    "mark, makes the row floating point."
+)
+def as_floats(words, codes, n_words, n_codes):
+    return sentence_and_codes(words, codes, n_words, n_codes).float()

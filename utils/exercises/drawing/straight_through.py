@@ -96,3 +96,15 @@ def half_way(z, q):
 @judged
 def half_the_gradient(z, q):
     return z / 2 + (q - z / 2).detach()
+
+
+@exercise.mistake("that is the difference alone, as a constant: what is it added to?")
+@judged
+def difference_alone(z, q):
+    return (q - z).detach()
+
+
+@exercise.mistake("z gets twice the gradient: it should pass unchanged.")
+@judged
+def twice_the_gradient(z, q):
+    return 2 * z + (q - 2 * z).detach()

@@ -1,6 +1,8 @@
 """What an answer's numbers don't tell: to which of two inputs its gradient goes."""
 
 import functools
+import inspect
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -10,9 +12,15 @@ from utils.exercises.checking.comparing import same
 
 
 def slopes(function: Callable, z: Tensor, q: Tensor, *others: object) -> tuple[Tensor, Tensor]:
-    """Return the gradients with respect to z and q of the result in one direction, 0 without."""
+    """Return the gradients with respect to z and q of the result in one direction, 0 without.
+
+    Of several results it is the last one.
+    """
     z, q = (x.detach().clone().requires_grad_() for x in (z, q))
-    value = function(z, q, *others)
+    with warnings.catch_warnings(action="ignore"):  # that float(…) of a tensor drops its gradient
+        value = function(z, q, *others)
+    if isinstance(value, tuple | list):
+        value = value[-1]
     if not value.requires_grad:
         return torch.zeros_like(z), torch.zeros_like(q)
     direction = torch.linspace(1, 2, value.numel(), dtype=value.dtype).view(value.shape)
@@ -25,6 +33,7 @@ def with_slopes(reference: Callable) -> Callable[[Callable], Callable]:
     """Judge gradients with the numbers: an answer whose numbers are correct raises an error where
     its gradients aren't, which says how they begin.
     """
+    names = " and ".join([*inspect.signature(reference).parameters][:2])
 
     def judged(answer: Callable) -> Callable:
         @functools.wraps(answer)
@@ -35,10 +44,10 @@ def with_slopes(reference: Callable) -> Callable[[Callable], Callable]:
             got, expected = slopes(answer, *inputs), slopes(reference, *inputs)
             if not same(got, expected):
                 raise ValueError(
-                    "the numbers are correct, but not the gradients: those of z and q begin with "
+                    f"the numbers are correct, but not the gradients: those of {names} begin with "
                     f"{_first(got)}, and should begin with {_first(expected)}."
                 )
-            return value.detach()
+            return value
 
         return within
 

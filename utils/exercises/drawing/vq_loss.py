@@ -99,7 +99,9 @@ def commitment_stopped(z, q, beta):
     return squared(z.detach(), q) + beta * squared(z, q).detach()
 
 
-@exercise.mistake("the commitment is missing: vectors may wander off, faster than codes follow.")
+@exercise.mistake(
+    "that is as large as the codebook's part alone: the commitment is added to it, β times."
+)
 def no_commitment(z, q, beta):
     return squared(z.detach(), q)
 
@@ -112,6 +114,30 @@ def no_codebook(z, q, beta):
 @exercise.mistake("β is missing: the commitment counts less, or more, than the codebook's part.")
 def no_weight(z, q, beta):
     return squared(z.detach(), q) + squared(z, q.detach())
+
+
+@exercise.mistake("your β is always 0.25: that is the lesson's choice, but here it is an argument.")
+def always_a_quarter(z, q, beta):
+    return vq_loss(z, q, 0.25)
+
+
+@exercise.mistake(
+    "β weighs both parts: it belongs to the commitment, and the other counts in full."
+)
+def weight_on_both(z, q, beta):
+    return beta * (squared(z.detach(), q) + squared(z, q.detach()))
+
+
+@exercise.mistake("both parts move the codebook, and none moves the encoder.")
+@judged
+def codebook_twice(z, q, beta):
+    return (1 + beta) * squared(z.detach(), q)
+
+
+@exercise.mistake("both parts move the encoder, and none moves the codebook.")
+@judged
+def encoder_twice(z, q, beta):
+    return (1 + beta) * squared(z, q.detach())
 
 
 @exercise.mistake("you subtract the commitment: then it drives vectors away from their codes.")
@@ -139,6 +165,50 @@ def summed_up_in_a_vector(z, q, beta):
 @exercise.mistake("these are absolute differences: square them.")
 def absolute(z, q, beta):
     return (z.detach() - q).abs().mean() + beta * (z - q.detach()).abs().mean()
+
+
+def both_parts(part, z: Tensor, q: Tensor, beta: float) -> Tensor:
+    """The loss whose two parts make something else of the differences."""
+    return part(z.detach() - q) + beta * part(z - q.detach())
+
+
+@exercise.mistake("the norm isn't squared: that is the length of all differences together.")
+def norm_not_squared(z, q, beta):
+    return both_parts(lambda x: x.norm(), z, q, beta)
+
+
+@exercise.mistake("you average the vectors' distances: the equation has their squares.")
+def distances(z, q, beta):
+    return both_parts(lambda x: x.norm(dim=1).mean(), z, q, beta)
+
+
+@exercise.mistake(
+    "you take a root of the mean: then a large difference pulls no more than a small one."
+)
+def root_of_the_mean(z, q, beta):
+    return both_parts(lambda x: x.square().mean().sqrt(), z, q, beta)
+
+
+@exercise.mistake(
+    "you average differences with their signs, so that they cancel: nothing is squared."
+)
+def not_squared(z, q, beta):
+    return both_parts(lambda x: x.mean(), z, q, beta)
+
+
+@exercise.mistake("you square the mean: by then differences of opposite signs have cancelled.")
+def squared_mean(z, q, beta):
+    return both_parts(lambda x: x.mean().square(), z, q, beta)
+
+
+@exercise.mistake("these are the squares of all numbers: a loss is one number.")
+def of_each_number(z, q, beta):
+    return both_parts(lambda x: x.square(), z, q, beta)
+
+
+@exercise.mistake("that is a loss for each vector: a loss is one number.")
+def of_each_vector(z, q, beta):
+    return both_parts(lambda x: x.square().mean(dim=1), z, q, beta)
 
 
 @exercise.mistake("you return two losses: return their sum.")

@@ -89,7 +89,8 @@ def one_bias(weight, bias):
 
 @exercise.mistake("you cut the model's width in thirds: what is cut is what comes out.")
 def inputs_cut(weight, bias):
-    return laid_out([third.T for third in weight.chunk(3)], bias.chunk(3))
+    W_q, W_k, W_v = weight.chunk(3)
+    return laid_out([W_q.T, W_k.T, W_v.T], bias.chunk(3))
 
 
 @exercise.mistake("each matrix is followed by its own bias: yours has all matrices first.")
@@ -101,3 +102,17 @@ def matrices_first(weight, bias):
 def biases_first(weight, bias):
     (a, b, c), (d, e, f) = weight.T.chunk(3), bias.chunk(3)
     return d, a, e, b, f, c
+
+
+@exercise.mistake("`split` takes the size of each part, D: `chunk` takes the number of parts, 3.")
+def split_in_threes(weight, bias):
+    parts = zip(weight.T.split(3), bias.split(3), strict=True)
+    return tuple(x for pair in parts for x in pair)
+
+
+@exercise.mistake(
+    "`view` and `reshape` to (3, D, D) cut the numbers row by row, but a third is D of the columns."
+)
+def viewed_and_transposed(weight, bias):
+    D = len(weight)
+    return laid_out(weight.reshape(3, D, D).mT, bias.chunk(3))

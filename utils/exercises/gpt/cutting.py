@@ -25,6 +25,17 @@ def cut_p(likely: Tensor, p: float) -> Tensor:
     return back(chances * kept, order)
 
 
+def likeliest(likely: Tensor, n: int) -> Tensor:
+    """Keep the n likeliest, and make their sum 1."""
+    return whole(likely * (likely >= likely.topk(n).values[-1]))
+
+
+def kept_while(logits: Tensor, tau: float, stays: Callable[[Tensor], Tensor]) -> Tensor:
+    """Keep those at which the sum up to them, likeliest first, allows it; make their sum 1."""
+    chances, order = likeliest_first(logits, tau)
+    return back(whole(chances * stays(chances.cumsum(0))), order)
+
+
 def whole(likely: Tensor) -> Tensor:
     return likely / likely.sum()
 

@@ -106,3 +106,8 @@ def cut_off(d_ff, multiple):
 @exercise.mistake("you multiply by `multiple`: the width should be rounded up to one.")
 def times_multiple(d_ff, multiple):
     return -(-2 * d_ff // 3) * multiple
+
+
+@exercise.mistake("you round to the nearest whole number: round up, and to a multiple.")
+def rounded_off(d_ff, multiple):
+    return round(2 * d_ff / 3)

@@ -1,9 +1,12 @@
 """From logits to the probabilities from which the next token is drawn."""
 
+import math
+
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
+from utils.exercises.gpt import cutting
 from utils.exercises.gpt.cutting import back, cut_p, likeliest_first, settled, whole
 
 
@@ -100,9 +103,7 @@ def temperature_twice(logits, tau, p):
     return whole(next_chances(logits, tau, p) ** (1 / tau))
 
 
-@exercise.mistake(
-    "the softmax is taken twice: divide the logits by the temperature, then take it once."
-)
+@exercise.mistake("the softmax is taken twice: take it once, of logits divided by the temperature.")
 def softmax_twice(logits, tau, p):
     return next_chances(logits.softmax(0), tau, p)
 
@@ -121,8 +122,7 @@ def crossing_left_out(logits, tau, p):
     "the best token is dropped if it alone is likelier than p: then no token is left to draw."
 )
 def best_dropped(logits, tau, p):
-    chances, order = likeliest_first(logits, tau)
-    return back(whole(chances * (chances.cumsum(0) < p)), order)
+    return cutting.kept_while(logits, tau, lambda added: added < p)
 
 
 @exercise.mistake(
@@ -130,8 +130,7 @@ def best_dropped(logits, tau, p):
     "one always does."
 )
 def cut_above_p(logits, tau, p):
-    chances, order = likeliest_first(logits, tau)
-    return back(whole(chances * ~(chances.cumsum(0) > p)), order)
+    return cutting.kept_while(logits, tau, lambda added: ~(added > p))
 
 
 @exercise.mistake(
@@ -206,24 +205,18 @@ def unsorted(logits, tau, p):
     return whole(likely * (likely.cumsum(0) - likely < p))
 
 
-@exercise.mistake(
-    "a softmax of probabilities brings back what was cut off: divide by their sum instead."
-)
+@exercise.mistake("a softmax of probabilities brings back the tokens cut off: divide by the sum.")
 def softmax_at_the_end(logits, tau, p):
     return next_chances(logits, tau, p).softmax(0)
 
 
-@exercise.mistake(
-    "that is min-p, which compares each token with the likeliest: top-p adds them up."
-)
+@exercise.mistake("min-p compares each token with the likeliest one: top-p adds them up.")
 def min_p(logits, tau, p):
     likely = (logits / tau).softmax(0)
     return whole(likely * (likely >= p * likely.max()))
 
 
-@exercise.mistake(
-    "all tokens that are left are equally likely in yours: they should keep their ratios."
-)
+@exercise.mistake("all tokens left are equally likely in yours: they should keep their ratios.")
 def equally_likely(logits, tau, p):
     return whole((next_chances(logits, tau, p) > 0).double())
 
@@ -257,8 +250,17 @@ def each_at_least_p(logits, tau, p):
 
 @exercise.mistake("p is not a share of the tokens: it is what their probabilities add up to.")
 def share_of_tokens(logits, tau, p):
-    likely = (logits / tau).softmax(0)
-    return whole(likely * (likely >= likely.topk(int(p * len(likely))).values[-1]))
+    return cutting.likeliest((logits / tau).softmax(0), int(p * len(logits)))
+
+
+@exercise.mistake("p·V is no number of tokens, rounded up or not: add up their probabilities.")
+def share_rounded_up(logits, tau, p):
+    return cutting.likeliest((logits / tau).softmax(0), math.ceil(p * len(logits)))
+
+
+@exercise.mistake("p·V, rounded, is no number of tokens: their probabilities should add up to p.")
+def share_rounded(logits, tau, p):
+    return cutting.likeliest((logits / tau).softmax(0), round(p * len(logits)))
 
 
 @exercise.mistake(

@@ -102,3 +102,12 @@ def largest_alone(gradients, sizes):
 def wrong_way_round(gradients, sizes):
     inverse = [1 / max(size, 1) for size in sizes]
     return weighted(gradients, [w / sum(inverse) for w in inverse])
+
+
+@exercise.mistake(
+    "you add up the parameters of a process: `zip(*gradients)` brings together those of one "
+    "parameter."
+)
+def process_by_process(gradients, sizes):
+    shares = [size / sum(sizes) for size in sizes]
+    return [sum(share * g for g in own) for share, own in zip(shares, gradients, strict=True)]

@@ -194,3 +194,18 @@ def another_softmax(weights, rows, columns):
 def scaled_as_a_map(weights, rows, columns):
     own = weights[:, :, 1:, 1:]
     return (own / own.sum((2, 3), keepdim=True) * distances(rows, columns)).sum((2, 3)).mean(0)
+
+
+@exercise.mistake(
+    "the class token is still there, as query and as key: only patches have a distance."
+)
+def class_token_left_in(weights, rows, columns):
+    return mean(weights, distances(rows, columns))
+
+
+@exercise.mistake(
+    "the class token is still there as a query: leave it out on both axes, `weights[:, :, 1:, 1:]`."
+)
+def class_token_still_asks(weights, rows, columns):
+    own = weights[:, :, :, 1:]
+    return mean(own / own.sum(3, keepdim=True), distances(rows, columns))

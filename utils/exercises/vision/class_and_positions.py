@@ -200,3 +200,46 @@ def in_front_and_added(tokens, class_token, positions):
 )
 def added_with_all_rows(tokens, class_token, positions):
     return tokens + class_token + positions
+
+
+@exercise.mistake(
+    "the class token has one axis, and the tokens have three: give it one for the pictures and one "
+    "for the tokens, too, before you join."
+)
+def with_one_axis(tokens, class_token, positions):
+    return torch.cat([class_token, tokens]) + positions
+
+
+@exercise.mistake(
+    "you join along `dim=1`, which the class token doesn't have: it has one axis, and the tokens "
+    "have three."
+)
+def without_that_axis(tokens, class_token, positions):
+    return torch.cat([class_token, tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "the class token has two axes, and the tokens have three: pictures, tokens, and D numbers."
+)
+def with_two_axes(tokens, class_token, positions):
+    return torch.cat([class_token[None], tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "you join along the D numbers, so the class token would make each token longer: it is a token "
+    "of its own."
+)
+def along_the_numbers(tokens, class_token, positions):
+    return torch.cat([class_token.expand(len(tokens), 1, -1), tokens], dim=2) + positions
+
+
+@exercise.mistake("the class token is there once for each patch: once in each picture is enough.")
+def once_for_each_patch(tokens, class_token, positions):
+    return torch.cat([class_token.expand_as(tokens), tokens], dim=1) + positions
+
+
+@exercise.mistake(
+    "you add 1 + n positions to n patches: put the class token in front first, then they fit."
+)
+def positions_first(tokens, class_token, positions):
+    return in_front(tokens + positions, class_token)

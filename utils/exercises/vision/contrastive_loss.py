@@ -271,3 +271,11 @@ def rounded_to_zero(images, sentences, tau):
 @exercise.mistake("you divide by the temperature twice.")
 def divided_twice(images, sentences, tau):
     return both(cosines(images, sentences) / tau / tau)
+
+
+@exercise.mistake(
+    "you transpose the pictures' vectors, so your table compares numbers of the vectors, (E, E): "
+    "transpose the sentences'."
+)
+def numbers_compared(images, sentences, tau):
+    return both(unit(images).T @ unit(sentences) / tau)

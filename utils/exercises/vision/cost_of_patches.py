@@ -41,6 +41,13 @@ def one_side():
 
 
 @exercise.mistake(
+    "that is for twice as many patches: a picture has two sides, and both are cut twice as often."
+)
+def twice_as_many():
+    return cost(P / 2**0.5) / cost(P)
+
+
+@exercise.mistake(
     "you add the two factors: each belongs to a part of the cost, and the parts are added up first."
 )
 def factors_added():
@@ -116,3 +123,11 @@ def pairs_a_twelfth():
 )
 def pairs_a_sixth():
     return 6
+
+
+@exercise.mistake(
+    "for that, the pairs would be more than a third of the cost at first: compare n² · 2 · 768 "
+    "with n · 12 · 768² for n = 196."
+)
+def pairs_over_a_third():
+    return 8.4

@@ -206,3 +206,42 @@ def start_not_multiplied(images, P):
 )
 def not_flattened(images, P):
     return cut(images, P).permute(0, 2, 4, 1, 3, 5)
+
+
+@exercise.mistake(
+    "you cut the width into H/P parts, as if it were the height: W is cut into W/P and P."
+)
+def as_wide_as_high(images, P):
+    B, C, H, _ = images.shape
+    parts = images.reshape(B, C, H // P, P, H // P, P)
+    return parts.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * P * P)
+
+
+@exercise.mistake(
+    "your tokens have P·P numbers, those of one colour: a patch has C·P·P, those of all colours."
+)
+def colours_forgotten(images, P):
+    return patches(images, P).reshape(len(images), -1, P * P)
+
+
+@exercise.mistake(
+    "your loop takes steps of P, and you multiply by P once more: it runs off the picture."
+)
+def start_multiplied_twice(images, P):
+    rows, columns = (range(0, side, P) for side in images.shape[2:])
+    parts = [
+        images[:, :, i * P : (i + 1) * P, j * P : (j + 1) * P].flatten(1)
+        for i in rows
+        for j in columns
+    ]
+    return torch.stack(parts, dim=1)
+
+
+@exercise.mistake(
+    "you cut the height into P and H/P: the patch comes first, then the row in it, so cut it into "
+    "H/P and P."
+)
+def pixels_before_patches(images, P):
+    B, C, H, W = images.shape
+    parts = images.reshape(B, C, P, H // P, P, W // P)
+    return parts.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * P * P)

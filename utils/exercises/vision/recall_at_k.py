@@ -213,3 +213,26 @@ def own_as_a_row(similarity, own, k):
 def always_1(similarity, own, k):
     its = similarity.gather(1, own[:, None])
     return share((similarity.topk(k).values >= its).any(dim=1))
+
+
+@exercise.mistake(
+    "`.T` turns the table round, but it still holds the pictures nearest to each sentence: take "
+    "`topk` along each picture's row."
+)
+def topk_turned(similarity, own, k):
+    return share((similarity.topk(k, dim=0).indices.T == own[:, None]).any(dim=1))
+
+
+@exercise.mistake(
+    "the diagonal holds the similarity to sentence i, not to picture i's own sentence: `own` gives "
+    "its number."
+)
+def off_the_diagonal(similarity, own, k):
+    return share(similarity.diagonal()[:, None] >= similarity.topk(k).values[:, -1:])
+
+
+@exercise.mistake(
+    "`all` wants each of the k nearest to be the picture's own sentence: `any` wants one of them."
+)
+def all_for_any(similarity, own, k):
+    return share((similarity.topk(k).indices == own[:, None]).all(dim=1))

@@ -168,3 +168,18 @@ def scaled(weights):
 @exercise.mistake("that is what all tokens hold on average: the head reads the class token alone.")
 def mean_of_all_tokens(weights):
     return product(halves(weights))[:, 1:].mean(0)
+
+
+@exercise.mistake(
+    "the first layer counts twice: begin with the identity, or go on with the second layer."
+)
+def first_layer_twice(weights):
+    layers = halves(weights)
+    return product([layers[0], *layers])[0, 1:]
+
+
+@exercise.mistake(
+    "you average the layers and go through the heads: average the heads, go through the layers."
+)
+def heads_for_layers(weights):
+    return roll_out(weights.transpose(0, 1))

@@ -193,3 +193,12 @@ def folded_as_rows(patches, C, H, W):
 )
 def folded_without_stride(patches, C, H, W):
     return F.fold(patches.mT, (H, W), math.isqrt(patches.shape[2] // C))
+
+
+@exercise.mistake(
+    "√(C·P·P) is the side of a patch only if it is grey: divide by the number of channels first."
+)
+def side_with_colours(patches, C, H, W):
+    P = math.isqrt(patches.shape[2])
+    read = patches.reshape(len(patches), H // P, W // P, C, P, P)
+    return read.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), C, H, W)

@@ -232,9 +232,10 @@ def code_by_code(pictures: Mapping[int, Tensor]) -> Axes:
     return ax
 
 
-def best_of(pictures: Tensor, scores: Tensor, sentence: str) -> Axes:
+def best_of(pictures: Tensor, scores: Tensor, sentence: str, accepted: Sequence[bool]) -> Axes:
     """Draw pictures of one sentence in two rows, the most similar first; it is framed.
 
+    accepted: for each picture, whether its score has a tick.
     Shapes: pictures (n, 3, H, W), scores (n,).
     """
     across = -(-len(pictures) // 2)
@@ -246,7 +247,8 @@ def best_of(pictures: Tensor, scores: Tensor, sentence: str) -> Axes:
         place = 0.3 + right * pitch + 0.1, 1.0 + down * (pitch + 0.7)
         shown = picture(ax, place, pictures[k], pitch - 0.2)
         weight = "normal" if i else "bold"
-        note(ax, shown.at("bottom", 0.45), f"{scores[k]:.2f}", weight=weight)
+        tick = " ✓" if accepted[k] else ""
+        note(ax, shown.at("bottom", 0.45), f"{scores[k]:.2f}{tick}", weight=weight)
         if i == 0:
             light(ax, shown, margin=0.13)
     return ax

@@ -18,11 +18,11 @@ function draw({ models, sentences, temperature, tries }) {
     if (codes.length) timer = setTimeout(() => begin(random), WAIT);
   });
 
-  const large = make("canvas", { role: "img" }), named = make("p", { class: "view-label" });
-  const cells = make("div", { class: "view-codes", role: "img" });
+  const large = make("canvas", { role: "img", "aria-label": "No picture yet" }), named = make("p", { class: "view-label" });
+  const cells = make("div", { class: "view-codes", role: "img", "aria-label": "No codes yet" });
   const tried = all.map((at) => {
     const canvas = make("canvas", { "aria-hidden": "true" }), fit = make("span");
-    const choose = make("button", { type: "button", onclick: () => { if (done()) show(at); } }, canvas, fit);
+    const choose = make("button", { type: "button", "aria-label": `Picture ${at + 1}`, onclick: () => { if (done()) show(at); } }, canvas, fit);
     return { canvas, fit, choose };
   });
   const told = make("p"), size = make("p", { class: "view-label" });
