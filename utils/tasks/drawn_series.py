@@ -79,7 +79,7 @@ def to_take() -> dict[str, Tensor]:
 
 def forecasters(seed: int = 0) -> nn.ModuleDict:
     """Return the three networks, untrained."""
-    return nn.ModuleDict({kind: network(kind, 0, seed) for kind in KINDS})
+    return nn.ModuleDict({kind: network(kind, 0, seed, "learned") for kind in KINDS})
 
 
 def facts_for_page() -> dict[str, object]:
