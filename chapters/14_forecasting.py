@@ -42,11 +42,12 @@ from utils.measure.claims import claim
 from utils.show.display import observe, show_source, table
 from utils.show.mechanisms import forecasting as mechanisms
 from utils.show.plotting import bars, curves, heat_map, use_book_style
-from utils.show.views import guess, quiz
+from utils.show.views import draw_and_forecast, guess, quiz
 from utils.tasks import classical
 from utils.tasks import many_sales as field
 from utils.tasks import sales as task
 from utils.tasks import switches
+from utils.tasks.drawn_series import to_take
 
 use_book_style()
 
@@ -625,7 +626,7 @@ plt.show()
 # *5 minutes.* Draw a series, and watch four methods go on with it, with their intervals. Draw a weekly wave, then a wave with a jump at its end. Which of them notice?
 
 # %% tags=["view"]
-draw_and_forecast(...)
+draw_and_forecast("forecasters", series=to_take())
 
 # %% [markdown]
 # ## Where it breaks
