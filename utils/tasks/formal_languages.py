@@ -25,7 +25,19 @@ D, HEADS, BLOCKS = 32, 2, 2
 LONGEST = 20  # symbols of the longest word in training
 STEPS, B, RATES = 1500, 64, (3e-3, 1e-2)
 TABLE = 640  # positions that are learned, or not: training shows the first 20
-HELD_OUT = 10**6  # a seed that no training has
+HELD_OUT, CHOOSING = 10**6, 2 * 10**6  # seeds that no training has: to test, to choose a rate by
+SPANS = (1, 20), (21, 40), (41, 80), (81, 160)  # shortest and longest words that are asked
+TABLED = (  # kinds of the table of languages: two ways to read on, blocks with each mixer
+    "RNN",
+    "LSTM",
+    "blocks, gates in (0, 1)",
+    "blocks, gates in (-1, 1)",
+    "Transformer, none",
+    "Transformer, sinusoidal",
+    "Transformer, learned",
+    "Transformer, rotary",
+    "Transformer, ALiBi",
+)
 
 
 class CausalTagger(nn.Module):
@@ -136,3 +148,30 @@ def shares_correct(
         all=correct[asked].double().mean().item(),
         words=(correct | ~asked).all(dim=1).double().mean().item(),
     )
+
+
+def table_row(
+    kind: str,
+    language: Language,
+    *,
+    steps: int,
+    rate: float,
+    seed: int,
+    deeper: Language | None = None,
+) -> dict[str, float | list[float] | None]:
+    """Train a network, and return the shares of words and of last answers that are correct.
+
+    "chosen by": the share of all answers to other words of the training's lengths, by which a rate
+    can be chosen. "words" and "last" have a number for each of SPANS.
+    deeper: the same language with other words, as brackets that are nested deeper; "deeper" is the
+        share of its words of the second span.
+    """
+    model = network(kind, language, seed)
+    train_network(model, language, steps=steps, rate=rate, seed=seed)
+    spans = [shares_correct(model, language, *span) for span in SPANS]
+    return {
+        "chosen by": shares_correct(model, language, 1, LONGEST, seed=CHOOSING).all,
+        "words": [found.words for found in spans],
+        "last": [found.last for found in spans],
+        "deeper": deeper and shares_correct(model, deeper, *SPANS[1]).words,
+    }

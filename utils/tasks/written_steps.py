@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from utils.data.formal import IGNORE_INDEX, Language
-from utils.tasks.formal_languages import BLOCKS, HEADS, HELD_OUT, LONGEST, STEPS, TABLE, B, D
+from utils.tasks.formal_languages import BLOCKS, HEADS, HELD_OUT, LONGEST, STEPS, B, D
 from utils.training.loop import History
 from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
@@ -24,12 +24,15 @@ def blank(language: Language) -> int:
     return len(language.symbols) + len(language.classes)
 
 
-def writer(language: Language, positions: str | None, seed: int) -> DecoderOnly:
-    """Return a GPT that reads symbols and writes answers, of the sizes of `formal_languages`."""
+def writer(language: Language, seed: int) -> DecoderOnly:
+    """Return a GPT that reads symbols and writes answers, of the sizes of `formal_languages`.
+
+    Its positions are rotary: it has to find the answer before, at whatever place it stands.
+    """
     torch.manual_seed(seed)
     sizes = {"d_model": D, "n_heads": HEADS, "d_ff": 2 * D, "n_layers": BLOCKS}
-    how = {"norm": "pre", "positions": positions, "max_len": TABLE, "dropout": 0.0}
-    return DecoderOnly(TransformerConfig(blank(language) + 1, tied=False, **sizes, **how))
+    how = {"norm": "pre", "positions": "rotary", "tied": False, "dropout": 0.0}
+    return DecoderOnly(TransformerConfig(blank(language) + 1, **sizes, **how))
 
 
 def rows(language: Language, ids: Tensor, answers: Tensor, written: bool) -> Tensor:
