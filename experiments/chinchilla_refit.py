@@ -26,8 +26,9 @@ from utils.scaling import (
 PARAMETERS = {"draws": 1000}
 SHORT = {
     "draws": 10,
-    "chinchilla": "lambda: Trainings(N := np.repeat([1e8, 4e8, 2e9], 9), "
-    "D := np.tile(BUDGETS, 3) / 6 / N, BESIROGLU.loss(N, D))",
+    "BUDGETS": (6e18, 1e20, 3e21),
+    "chinchilla": "lambda: Trainings(N := np.repeat([1e8, 4e8, 2e9], 3), "
+    "D := np.tile([1e18, 1.7e19, 5e20], 3) / N, 1.8 + 500 / N**0.35 + 2100 / D**0.37)",
 }
 BUDGETS = (6e18, 1e19, 3e19, 6e19, 1e20, 3e20, 6e20, 1e21, 3e21)  # figure 3
 NEAR = 1 / 6
