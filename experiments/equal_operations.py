@@ -2,9 +2,11 @@
 
 C = 6 · N · D: each size reads as much of sympy's docstrings as its budget allows, each token once;
 sizes for which the text is too short, or that would see less than 20 steps, are not in the grid.
-Every training has the same three rates of Muon and keeps the one that the validation text prefers;
+Every training has the same four rates of Muon and keeps the one that the validation text prefers;
 "by rate" has the losses of all. Losses are in nats for each token of the test text.
 """
+
+from functools import cache
 
 import numpy as np
 
@@ -55,9 +57,14 @@ def data() -> list[np.ndarray]:
     return [np.frombuffer(manual(part).encode(), dtype=np.uint8) for part in PARTS]
 
 
+@cache
+def text_in_tokens() -> Writing:
+    return Writing(manual, MERGES)
+
+
 def measure(training: str) -> dict:
     C, _, name = training.partition(", ")
-    task, size = Writing(manual, MERGES), (LADDER | BETWEEN)[name]
+    task, size = text_in_tokens(), (LADDER | BETWEEN)[name]
     model = gpt(len(task.tokens), size.d_model, size.n_layers, size.n_heads)
     N = sum(weight.numel() for weight in model.parameters())
     batches = in_passes(task.ids["train"], round(tokens_for(float(C), N) / WINDOW), 1, seed=0)
@@ -68,5 +75,5 @@ def measure(training: str) -> dict:
         "tokens": len(batches) * BATCH * WINDOW,
         "rate": tuned.rate,
         "by rate": tuned.by_rate,
-        "test": nats(tuned.model, task, "test"),
+        "test": nats(tuned.model, task.ids["test"]),
     }

@@ -1,6 +1,6 @@
 """Does the ability to add appear suddenly? The same answers, all or nothing and digit by digit.
 
-Two blocks of Day 9's adding GPT, 8 to 96 wide, learn sums of three digits, written from the units
+Two blocks of Day 9's adding GPT, 8 to 64 wide, learn sums of three digits, written from the units
 on, for 300 steps of 64 sums. Each width has the same three rates of Muon, and keeps the one whose
 held-out sums are the least surprising. 5,000 other sums are asked: "exact" is the share of answers
 without a mistake, "by digit" the share of correct digits, "independent" the share of answers that
@@ -14,7 +14,7 @@ from utils.scaling import both_measures
 from utils.tasks.adding import STEPS, adder, answered, drawn, train_adder
 
 RATES = (0.025, 0.05, 0.1)
-PARAMETERS = {"width": [96, 64, 48, 32, 24, 16, 12, 8], "seed": [0, 1, 2]}
+PARAMETERS = {"width": [64, 48, 40, 32, 24, 16, 8], "seed": [0, 1, 2]}
 SHORT = {"width": [8], "STEPS": 20, "ASKED": 200, "RATES": (0.05,)}
 ASKED = 5000
 CHOOSING, HELD_OUT = 10**6 + 1, 10**6  # seeds that no training has

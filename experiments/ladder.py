@@ -9,6 +9,8 @@ losses there. Losses are in nats for each token of the test text, in windows of 
 is multiplied and added, forward and backward, exactly.
 """
 
+from functools import cache
+
 import numpy as np
 
 from utils.data.docstrings import PARTS
@@ -17,6 +19,7 @@ from utils.scaling import operations_of_training, weights_of_blocks
 from utils.tasks.ladder import (
     BATCH,
     LADDER,
+    WIDE,
     WINDOW,
     at_best_rate,
     in_passes,
@@ -42,14 +45,19 @@ def data() -> list[np.ndarray]:
     return [np.frombuffer(manual(part).encode(), dtype=np.uint8) for part in PARTS]
 
 
+@cache
+def text_in_tokens() -> Writing:
+    return Writing(manual, MERGES)
+
+
 def measure(size: str) -> dict:
-    task, chosen = Writing(manual, MERGES), LADDER[size]
+    task, chosen = text_in_tokens(), LADDER[size]
     text = task.ids["train"]
 
     def some(share: float) -> list:
         return in_passes(text, int(share * n_pieces(text)), 1, seed=0)
 
-    tuned = at_best_rate(chosen, task, some(TUNED))
+    tuned = at_best_rate(chosen, task, some(TUNED), rates=WIDE[:3])
     found = {"tokens": [], "test": []}
     for share in SHARES:
         batches = some(share)
@@ -57,7 +65,7 @@ def measure(size: str) -> dict:
         if share != TUNED:
             model = train_on(batches, chosen, len(task.tokens), tuned.rate, seed=0)
         found["tokens"].append(len(batches) * BATCH * WINDOW)
-        found["test"].append(nats(model, task, "test"))
+        found["test"].append(nats(model, task.ids["test"]))
     config = tuned.model.model.config
     per_token = operations_of_training(config, WINDOW) / WINDOW
     return {

@@ -74,5 +74,5 @@ def measure(size: str) -> dict:
         "low": told.interval.low,
         "high": told.interval.high,
         "straight": float(np.exp(height + slope * np.log(at[0]))),
-        "test": nats(model, task, "test"),
+        "test": nats(model, task.ids["test"]),
     }

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from utils.measure.experiments.results import load_script
 from utils.tasks import ladder
 from utils.tasks.rivals import gpt
 
@@ -73,22 +74,37 @@ def test_the_best_rate_is_the_validation_texts(monkeypatch):
         tried.append((batches, vocab_size, rate, seed))
         return rate
 
-    def judged(model, task, part):
-        assert part == "validation"
-        return torch.full((9,), abs(model - 0.1) + 2)
+    def nats(model, text):
+        assert text.tolist() == list(range(5, 5 + ladder.CHOOSING))
+        return abs(model - 0.1) + 2
 
     monkeypatch.setattr(ladder, "train_on", train_on)
-    monkeypatch.setattr(ladder, "judged", judged)
-    task = SimpleNamespace(tokens=range(77))
-    found = ladder.at_best_rate(ladder.Size(8, 1, 1, (0,)), task, ["b"], seed=6)
+    monkeypatch.setattr(ladder, "nats", nats)
+    ids = {"validation": torch.arange(5, 90_000)}
+    task = SimpleNamespace(tokens=range(77), ids=ids)
+    rates = (0.05, 0.1, 0.2)
+    found = ladder.at_best_rate(ladder.Size(8, 1, 1, (0,)), task, ["b"], seed=6, rates=rates)
     assert found.rate == found.model == 0.1
     assert found.by_rate == pytest.approx([2.05, 2, 2.1])
-    assert tried == [(["b"], 77, rate, 6) for rate in (0.05, 0.1, 0.2)]
+    assert tried == [(["b"], 77, rate, 6) for rate in rates]
 
 
 def test_a_gpt_learns_from_its_pieces(small):
     text = torch.arange(600) % 7
     batches = ladder.in_passes(text, 100, 1, seed=0)
     model = ladder.train_on(batches, ladder.Size(16, 1, 2, (0,)), 11, 0.1, seed=0)
-    task = SimpleNamespace(ids={"test": text[:99]})
-    assert not model.training and ladder.nats(model, task, "test") < 0.5
+    assert not model.training and ladder.nats(model, text[:99]) < 0.5
+
+
+def test_every_training_of_equal_operations_has_text_and_steps():
+    """The text has 12,944 pieces; what is read comes near to the budget."""
+    script = load_script("equal_operations")
+    for training in script.PARAMETERS["training"]:
+        C, _, name = training.partition(", ")
+        size = (ladder.LADDER | ladder.BETWEEN)[name]
+        model = gpt(1028, size.d_model, size.n_layers, size.n_heads)
+        N = sum(weight.numel() for weight in model.parameters())
+        pieces = round(float(C) / (6 * N) / ladder.WINDOW)
+        assert 20 * ladder.BATCH <= pieces <= 12_944, training
+        read = pieces // ladder.BATCH * ladder.BATCH * ladder.WINDOW
+        assert 6 * N * read == pytest.approx(float(C), rel=0.03), training

@@ -102,7 +102,8 @@ BETWEEN = {  # more sizes, for curves of equal operations
     "237 thousand": Size(80, 2, 4, (0,)),
     "725 thousand": Size(128, 3, 4, (0,)),
 }
-WIDE = (0.05, 0.1, 0.2)  # of Muon, on both sides of what suits these sizes
+WIDE = (0.05, 0.1, 0.2, 0.4)  # of Muon, on both sides of what suits these sizes
+CHOOSING = 40_000  # tokens of the validation text that choose a rate
 
 
 def n_pieces(tokens: Tensor) -> int:
@@ -134,9 +135,9 @@ def in_passes(text: Tensor, unique: int, passes: int, seed: int) -> Batches:
     return [(rows[at, :-1], rows[at, 1:]) for at in order]
 
 
-def nats(model: LogitsAlone, task: Writing, part: str) -> float:
-    """Mean surprise of a part's tokens but the first, in nats: the loss L of the laws."""
-    return judged(model, task, part).double().mean().item()
+def nats(model: LogitsAlone, text: Tensor) -> float:
+    """Mean surprise of a text's tokens but the first, in nats: the loss L of the laws."""
+    return surprises(model, text, WINDOW).double().mean().item()
 
 
 class Tried(NamedTuple):
@@ -144,14 +145,14 @@ class Tried(NamedTuple):
 
     model: LogitsAlone
     rate: float
-    by_rate: list[float]  # nats on the validation text
+    by_rate: list[float]  # nats on the beginning of the validation text
 
 
 def at_best_rate(
     size: Size, task: Writing, batches: Batches, seed: int = 0, rates: Sequence[float] = WIDE
 ) -> Tried:
-    """Train on the same batches at each rate; keep what the validation text prefers."""
+    """Train on the same batches at each rate; keep what the validation text's beginning prefers."""
     models = [train_on(batches, size, len(task.tokens), rate, seed) for rate in rates]
-    found = [nats(model, task, "validation") for model in models]
+    found = [nats(model, task.ids["validation"][:CHOOSING]) for model in models]
     best = found.index(min(found))
     return Tried(models[best], rates[best], found)
