@@ -470,7 +470,7 @@ image_grid(torch.cat(by_tau), columns=8)
 plt.show()
 
 # %% [markdown]
-# At each position, black is likelier than the beginning of a three. So a cold writer puts it off until there is only one corner left.
+# A likely reason: at each position, black is more probable than the beginning of a three. So a cold writer puts it off until there is only one corner left.
 #
 # Back to the sixteen blue sevens. We don't have to take the first one. DALL·E drew 512 pictures for each sentence, and **let CLIP choose** those that fit best. You trained a CLIP yesterday, so we take the drawing whose vector is most similar to that of the sentence.
 
@@ -542,7 +542,7 @@ places = 0, 9, 18, 27, 36
 on_the_way = task.on_the_way(writer, coder, TWO, places, seed=56)
 doubts = task.doubts(writer, coder, scenes(200, seed=3, n_things=(1,), part="test"))  # (36,), bits
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. The picture after 0, 9, 18, 27 and 36 codes; the rest is black.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is empty; in the others, more and more rows are drawn, from the top down, until all digits are there."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A picture is written row by row, like a page. The picture after 0, 9, 18, 27 and 36 codes; squares without a code are still empty.", "name": "fig-draw-way"}, "image": {"alt": "Five pictures: the first is empty; in the others, more and more rows are drawn, from the top down, until all digits are there."}}
 mechanisms.code_by_code(dict(zip(places, on_the_way)))
 plt.show()
 
