@@ -33,7 +33,7 @@ from torch.nn import functional as F
 
 from utils import vision
 from utils.data.pictures import digits
-from utils.data.scenes import draw, drawn, for_pages, say, scenes, understand
+from utils.data.scenes import draw, drawn, for_pages, say, understand
 from utils.exercises.progress import checklist
 from utils.exercises.vision import check
 from utils.measure import experiments

@@ -40,7 +40,7 @@ from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.show.display import observe
 from utils.show.mechanisms import drawing as mechanisms
-from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
+from utils.show.plotting import curves, heat_map, image_grid, use_book_style
 from utils.show.views import guess, models, quiz, say_and_draw
 from utils.tasks import captions
 from utils.tasks import drawing as task

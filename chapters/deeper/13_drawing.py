@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import torch
 
 from utils.data.pictures import digits
-from utils.data.scenes import draw, drawn, say, scenes, understand
+from utils.data.scenes import draw, say, scenes, understand
 from utils.drawing import gumbel_softmax, unmask_schedule
 from utils.drawing.diffusion import Denoiser, denoise, denoising_loss
 from utils.exercises.drawing import check
