@@ -13,7 +13,8 @@ from utils.recurrent import GRU, LSTM, RNN
 from utils.self_attention import MultiHeadAttention
 from utils.show.views import frame, models
 from utils.tasks.rounded import in_int8
-from utils.transformer import CrossAttention
+from utils.tasks.two_bytes import restored
+from utils.transformer import CrossAttention, EncoderBlock, TransformerConfig
 
 RUNTIME = (frame.HERE / "runtime.js").read_text(encoding="utf-8")
 REVIVED = """([code, given]) => {
@@ -203,11 +204,33 @@ def test_convolution_and_pooling(here, K, padding):
         same(got["numbers"], expected)
 
 
+def stored(model: nn.Module) -> dict:
+    """What a page gets of a model, all but the script around it."""
+    script = models.store("small", in_int8(model), made_by="a test").read_text("ascii")
+    return json.loads(script.partition("] = ")[2].removesuffix(";\n"))
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_a_block_of_which_some_positions_go_on(here, tmp_path, monkeypatch, activation):
+    monkeypatch.setattr(models, "FOLDER", tmp_path)
+    config = TransformerConfig(1, d_model=12, n_heads=3, d_ff=20, norm="pre", activation=activation)
+    block, xs = EncoderBlock(config), 2 * torch.randn(6, 12)
+    for weight in block.parameters():
+        nn.init.normal_(weight, std=0.5)
+    code = """
+        const x = Array.from({ length: xs.rows }, (_, t) => ops.row(xs, t));
+        const all = ops.cache(xs.rows, xs.columns);
+        const how = activation === "gelu" ? [] : [ops[activation]];
+        return ops.block(ops.decode(held), x, x.map(() => all), 3, [1, 4, 5], ...how);
+    """
+    found = here(code, held=stored(block), xs=xs, activation=activation)
+    same(found, restored(block, in_int8(block))(xs[None])[0][0, [1, 4, 5]])
+
+
 def test_a_stored_model_is_read_as_it_was_rounded(here, tmp_path, monkeypatch):
     monkeypatch.setattr(models, "FOLDER", tmp_path)
     model = nn.Sequential(nn.Linear(6, 5), nn.LayerNorm(5), nn.Linear(5, 3, bias=False))
-    script = models.store("small", in_int8(model), made_by="a test").read_text("ascii")
-    held = json.loads(script.partition("] = ")[2].removesuffix(";\n"))
+    held = stored(model)
     found = here("return ops.decode(held)", held=held)
     assert found.keys() == dict(model.named_parameters()).keys()
     rounded = with_rounded_weights(model)

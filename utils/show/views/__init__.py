@@ -2,6 +2,7 @@
 
 from utils.show.views.alignment import Looks, alignment
 from utils.show.views.decided import Reading, decided
+from utils.show.views.draw_and_forecast import draw_and_forecast
 from utils.show.views.drawing import drawing
 from utils.show.views.fewer_bits import fewer_bits
 from utils.show.views.fill_the_gap import fill_the_gap
@@ -33,6 +34,7 @@ __all__ = [
     "Reading",
     "alignment",
     "decided",
+    "draw_and_forecast",
     "drawing",
     "fewer_bits",
     "fill_the_gap",

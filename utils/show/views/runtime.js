@@ -148,9 +148,9 @@ function runtime() {
     return { context, looks };
   }
 
-  // Vectors through a block of `utils.transformer` in pre-norm with GELU. Each is remembered in its own of
-  // `held`, which may be one for all; then those at some places attend to what is held, and go on.
-  function block(layer, x, held, heads, places) {
+  // Vectors through a block of `utils.transformer` in pre-norm. Each is remembered in its own of `held`,
+  // which may be one for all; then those at some places attend to what is held, and go on.
+  function block(layer, x, held, heads, places, activation = gelu) {
     const D = x[0].length;
     const norm = (k, one) => layerNorm(one, layer[`residuals.${k}.norm.weight`], layer[`residuals.${k}.norm.bias`]);
     const dense = (name, all) => products(layer[`${name}.weight`], all, layer[`${name}.bias`]);
@@ -158,7 +158,7 @@ function runtime() {
     roles.forEach((all, k) => remember(held[k], all.subarray(D, 2 * D), all.subarray(2 * D)));
     const mixed = dense("self_attention.W_o", places.map((k) => attend(roles[k].subarray(0, D), held[k], heads).context));
     const after = places.map((k, i) => plus(x[k], mixed[i]));
-    const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(gelu));
+    const thought = dense("feed_forward.W_2", dense("feed_forward.W_1", after.map((one) => norm(1, one))).map(activation));
     return after.map((one, i) => plus(one, thought[i]));
   }
 

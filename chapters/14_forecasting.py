@@ -1,0 +1,809 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 14: Forecasting: tomorrow's sales
+#
+# **Today's question:** what will a shop sell next week, and how would we know that a network is any good at it?
+#
+# After today you can
+#
+# - measure how far off a forecast is, and say what a measure rewards,
+# - hold a forecast against *as last week* before you believe in it,
+# - let the origin roll, so that no forecast is judged by what it has seen,
+# - find the step of a pipeline that sees the future,
+# - put an interval around a forecast, and count how much it holds,
+# - say when a network is better than a simple forecast.
+#
+# Today builds on [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s Transformer and [Day 10](10_pretraining.ipynb)'s hidden words. It takes 46 minutes to read and 40 to write five functions; the exercises at its end take another half an hour. At the end you draw a series with the mouse, and four methods on this page go on with it.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+from torch.nn import functional as F
+
+from utils import forecasting
+from utils.data.sales import daily_sales, generate
+from utils.exercises.forecasting import check
+from utils.exercises.progress import checklist
+from utils.forecasting import mae, mape
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import forecasting as mechanisms
+from utils.show.plotting import bars, curves, heat_map, use_book_style
+from utils.show.views import draw_and_forecast, guess, quiz
+from utils.tasks import classical
+from utils.tasks import many_sales as field
+from utils.tasks import sales as task
+from utils.tasks import switches
+from utils.tasks.drawn_series import to_take
+
+use_book_style()
+
+# %% [markdown]
+# **Five questions about yesterday**
+
+# %% tags=["view"]
+quiz("14_forecasting")
+
+# %% [markdown]
+# ## Where we stand
+#
+# *6 minutes.* Yesterday's drawings could be checked, because each sentence says what is correct. Next week's sales can't be checked today. So we begin with what is in print. An article, *From RNN to Transformer* {cite}`unsignedrnn`, lets two networks forecast what a shop in the United Kingdom sells in a week {cite}`chen2019online`. Its table has four measures of how far off they are. (They are defined below; smaller is better.)
+
+# %%
+HEAD = ["forecast", "MAE (£)", "MAPE", "sMAPE", "weighted MAE (£)"]
+
+
+def in_words(name, mae, mape, smape, wmae):
+    return [name, f"{mae:,.0f}", f"{mape:.2%}", f"{smape:.2%}", f"{wmae:,.0f}"]
+
+
+published = task.PUBLISHED  # {network: (MAE, MAPE, sMAPE, weighted MAE)}
+better = [1 - new / old for old, new in zip(published["LSTM"], published["Transformer"])]
+
+# %% tags=["evidence"]
+table([in_words(name, *of) for name, of in published.items()], HEAD)
+observe(
+    "By all four measures, the Transformer is better, by {least:.1%} to {most:.1%}.",
+    least=min(better),
+    most=max(better),
+    holds=0.04 < min(better) < max(better) < 0.07,
+)
+
+# %% [markdown]
+# The article itself calls this a tendency and no proof, since there are few weeks. Here they are: the first part is to learn from, the second to choose with, and the last eight weeks are the test.
+
+# %%
+weeks = task.weeks()
+sales = weeks.values  # (54,), in pounds
+target = sales[weeks.test.start :]  # (8,)
+parts = {"training": weeks.train, "validation": weeks.validation, "test": weeks.test}
+by_part = {name: (list(part), sales[part.start : part.stop] / 1000) for name, part in parts.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In the test weeks, the shop sells twice as much as in a mean training week (dashed).", "name": "fig-fore-weeks"}, "image": {"alt": "A curve over 54 weeks in three parts. It begins high, before Christmas, falls to nothing, stays between one and two hundred thousand pounds, and rises in the last weeks to more than four hundred thousand."}}
+ax = curves(by_part, "week from December 2010 on", "sales (£1,000)")
+ax.axhline(by_part["training"][1].mean(), color="0.3", linestyle="--", linewidth=1)
+plt.show()
+
+# %% [markdown]
+# The article says that both networks read windows of 60 weeks. That can't be, as there are 54.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A window of 60 weeks is longer than the whole series.", "name": "fig-fore-window"}, "image": {"alt": "A strip of 54 cells in three colours, for training, validation and test. A bar below it begins with it and reaches beyond its end."}}
+mechanisms.parts_and_window({name: len(part) for name, part in parts.items()}, window=60)
+plt.show()
+
+# %% [markdown]
+# So nobody can run this again to the letter. We let the networks read 8 weeks, and keep the rest as it is described: scaled sales, batches of 64, and Huber's loss (the squared error, which becomes the absolute one where it is large). The rate is the best of four on the validation weeks, by a stored experiment with ten seeds. Here are three of them.
+
+# %% tags=["training"]
+stored = experiments.load("weekly_sales")
+by_network = {}
+for kind in ("LSTM", "Transformer"):
+    (row,) = stored.select(weeks="all", method=kind)
+    made = []
+    for seed in range(3):
+        model = task.network(kind, window=8, seed=seed)
+        task.train(model, weeks, rate=row["8, rate"], seed=seed)
+        made.append(task.network_forecast(model, weeks, weeks.test))
+    by_network[kind] = torch.stack(made)  # (3, 8)
+off = {kind: mae(target.expand(3, 8), made).item() for kind, made in by_network.items()}
+lines = {"sales": target} | by_network
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Both networks stay far below the sales. Forecasts of the eight test weeks, each from the eight weeks before it; mean and range of three seeds.", "name": "fig-fore-networks"}, "image": {"alt": "The sales of eight weeks rise from two to nearly five hundred thousand pounds. The two networks' forecasts lie between one and two hundred thousand and hardly rise."}}
+at = list(weeks.test)
+curves({name: (at, of / 1000) for name, of in lines.items()}, "week", "sales (£1,000)")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "On average, the LSTM is off by £{lstm:,.0f} a week, and the Transformer by £{transformer:,.0f}.",
+    lstm=off["LSTM"],
+    transformer=off["Transformer"],
+    holds=all(100_000 < error < 250_000 for error in off.values()),
+)
+
+# %% [markdown]
+# That is the size of the table's errors. Is it little or much? The article doesn't ask. A shopkeeper might train nothing, and say: next week will be as last week.
+
+# %% tags=["view"]
+guess(
+    "In the table, the networks are off by £170,133 and £162,398 a week. How far off is someone who says: as last week?",
+    ["by about £300,000", "by about £165,000", "by about £50,000"],
+    right="by about £50,000",
+    because=f"It is £{mae(target, sales[weeks.test.start - 1 : -1]).item():,.0f}, and nothing has to be trained.",
+)
+
+# %% [markdown]
+# ## The idea
+#
+# *1 minute.* **A forecast is as good as it is better than one that costs nothing.** Weather forecasters know this: *tomorrow will be as today* is often true. A forecaster who is correct on 80% of days has shown nothing, if this rule is correct as often.
+#
+# So we need three things before a network: a cheap forecast to compare with, a measure that we understand, and a way to forecast the past as if we didn't know what came next. Then we will see where networks earn their keep.
+#
+# ## Step by step
+#
+# ### The naive forecast: as last week
+#
+# *9 minutes, 7 of them yours.* The **naive** forecast repeats the last value. For daily sales that isn't clever, because Sunday isn't like Saturday. The **seasonal naive** forecast repeats the last season, which has $m$ steps: for a week of days, $m = 7$. After $n$ known steps:
+#
+# $$
+# \hat{y}_{n+t} = y_{n+t-m}, \qquad t = 1, \dots, m .
+# $$ (eq-seasonal-naive)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The last season is repeated. Here, a season is a week.", "name": "fig-fore-naive"}, "image": {"alt": "Two rows of seven cells, one after the other, with the same numbers. Bent arrows lead from each cell of the first to the cell of the second that has its number."}}
+mechanisms.last_season([9, 4, 5, 6, 7, 12, 14], season=7, T=7)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} As last week
+# :label: exercise-seasonal-naive
+#
+# *7 minutes.* Forecast T steps by {eq}`eq-seasonal-naive`. If T is longer than a season, the season is repeated as often as needed. ([Solution](solutions/14_forecasting.ipynb#solution-seasonal-naive))
+# ```
+
+
+# %%
+def seasonal_naive(past, T, season):
+    """Shapes: past (B, S); returns (B, T)."""
+    raise NotImplementedError
+
+
+seasonal_naive = check("seasonal_naive", seasonal_naive)
+
+# %%
+check.show_reference("seasonal_naive")
+
+# %% [markdown]
+# Our weeks are sums of seven days, so their season is one step.
+
+# %%
+as_last_week = torch.cat([seasonal_naive(sales[None, :week], 1, 1)[0] for week in weeks.test])
+naive_error = mae(target, as_last_week).item()
+times = published["Transformer"].mae / naive_error
+
+# %% tags=["evidence"]
+observe(
+    "*As last week* is off by £{naive:,.0f}. The table's Transformer is {times:.1f} times as far off.",
+    naive=naive_error,
+    times=times,
+    holds=times > 3,
+)
+
+# %% [markdown]
+# ### Four measures: MAE, MAPE, sMAPE and weighted MAE
+#
+# *12 minutes, 8 of them yours.* The **mean absolute error** (MAE) is in pounds, so it can't compare a large shop with a small one. The **mean absolute percentage error** (MAPE) divides each error by the sales $y$. The **symmetric** one {cite}`makridakis1993accuracy` divides by the mean of sales and forecast $\hat{y}$:
+#
+# $$
+# \mathrm{MAPE} = \operatorname{mean} \frac{|y - \hat{y}|}{|y|}, \qquad \mathrm{sMAPE} = \operatorname{mean} \frac{2\,|y - \hat{y}|}{|y| + |\hat{y}|} .
+# $$ (eq-smape)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Half and double are equally far off by sMAPE. By MAPE, half is better, and a forecast that is too low is never off by more than 100%.", "name": "fig-fore-half"}, "image": {"alt": "Three bars: the target, 100, then 50 and 200. Beside them are their errors, 50 and 100, their MAPE, 50% and 100%, and their sMAPE, 67% twice."}}
+mechanisms.half_and_double(100)
+plt.show()
+
+# %% [markdown]
+# The article's **weighted MAE** gives large weeks a larger weight: their sales divided by the median (ours is that of the training weeks), at least 1 and at most 5.
+#
+# ```{exercise} Symmetric percentages
+# :label: exercise-smape
+#
+# *8 minutes.* Compute the sMAPE of {eq}`eq-smape` in percent, from 0 to 200. Where target and forecast are both 0, the error is 0. ([Solution](solutions/14_forecasting.ipynb#solution-smape))
+# ```
+
+
+# %%
+def smape(target, forecast):
+    """Shapes: target and forecast (n,); returns a number from 0 to 200."""
+    raise NotImplementedError
+
+
+smape = check("smape", smape)
+
+# %%
+check.show_reference("smape")
+
+# %% [markdown]
+# Now we can read the table backwards. Imagine a network that says the same number in each test week, some constant $c$ below all sales. Its MAE is the mean of the sales minus $c$. So the table's MAE gives $c$, and with it the other measures.
+
+# %%
+median = sales[: weeks.train.stop].quantile(0.5).item()
+
+
+def measures(forecast):
+    symmetric = smape(target, forecast) / 100
+    weighted = forecasting.weighted_mae(target, forecast, median).item()
+    return mae(target, forecast).item(), mape(target, forecast).item(), symmetric, weighted
+
+
+rows = {"as last week": measures(as_last_week)}
+constants = {name: target.mean() - of.mae for name, of in published.items()}
+for name, c in constants.items():
+    rows |= {f"{name}, in print": published[name], f"always £{c:,.0f}": measures(c.expand(8))}
+printed, always = (list(rows.values())[i::2] for i in (1, 2))
+apart = [abs(mine[k] / of[k] - 1) for of, mine in zip(printed, always) for k in (1, 2)]
+
+# %% tags=["view"]
+guess(
+    "A constant has the MAE of the table's LSTM. Its MAPE is then fixed. How far is it from the table's 54.69%?",
+    ["less than 1 percentage point", "about 10 points", "more than 20 points"],
+    right="less than 1 percentage point",
+    because=f"The constant's MAPE is {always[0][1]:.2%}, and its sMAPE is {always[0][2]:.2%}.",
+)
+
+# %% tags=["evidence"]
+table([in_words(name, *of) for name, of in rows.items()], HEAD)
+observe(
+    "The constants have the table's MAPE and sMAPE to within {most:.1%}. They are {low:.0%} and {high:.0%} of what the shop sold in a mean test week.",
+    most=max(apart),
+    low=min(constants.values()) / target.mean(),
+    high=max(constants.values()) / target.mean(),
+    holds=max(apart) < 0.015 and max(constants.values()) < target.mean() / 2,
+)
+
+# %% [markdown]
+# So the table is what two networks would give that say nearly the same each week: less than half of the sales. That is consistent with it, and no proof. (The weighted errors are further apart, and other forecasts have the same averages.) But our own networks did just that. Training never showed them this level, and *as last week* has it for nothing.
+#
+# ### The rolling origin
+#
+# *11 minutes, 8 of them yours.* Eight weeks decide nothing. We would like more forecasts, each from what was known at the time. The **origin** is the number of known steps. We forecast the next $T$, then let the origin **roll** on, as time would, and forecast again {cite}`tashman2000out`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The origin rolls on. What was forecast before is then known.", "name": "fig-fore-origins"}, "image": {"alt": "Four rows of twelve cells. In each row there are more blue cells, the known ones, than in the one above; two orange cells, the forecast, follow them."}}
+mechanisms.origins(forecasting.rolling_origin(12, first=5, T=2, step=2), 12)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Let the origin roll
+# :label: exercise-rolling-origin
+#
+# *8 minutes.* Of n steps, `first` are known at the first origin, and `step` more at each later one, as long as T steps are left to forecast. For each origin, return a pair: the numbers of the known steps, and those of the T steps to forecast. Both count from 0. ([Solution](solutions/14_forecasting.ipynb#solution-rolling-origin))
+# ```
+
+
+# %%
+def rolling_origin(n, first, T, step=1):
+    """Returns: a list of pairs (known, forecast), each a range or a list of numbers."""
+    raise NotImplementedError
+
+
+rolling_origin = check("rolling_origin", rolling_origin)
+
+# %%
+check.show_reference("rolling_origin")
+
+# %% [markdown]
+# There is another year of this shop, which the article didn't use. Three rules forecast the second year, week by week.
+
+# %%
+two_years = task.weeks("2009-12-01", first=False, last=False).values  # (104,)
+RULES = {
+    "last week": lambda past: past[-1],
+    "mean of four weeks": lambda past: past[-4:].mean(),
+    "last year's week": lambda past: past[-52],
+}
+year = rolling_origin(len(two_years), first=52, T=1)
+errors = {
+    name: fmean(
+        (two_years[ahead[0]] - rule(two_years[: len(known)])).abs().item() for known, ahead in year
+    )
+    for name, rule in RULES.items()
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The best of three simple rules looks back by a year. Mean absolute error of 52 weekly forecasts.", "name": "fig-fore-rules"}, "image": {"alt": "Three bars: the mean of four weeks is a little longer than last week, and last year's week is the shortest."}}
+bars({name: error / 1000 for name, error in errors.items()}, "mean absolute error (£1,000)")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "In 52 weeks, *as last week* is off by £{last:,.0f} on average, and *as in last year's week* by £{year:,.0f}.",
+    last=errors["last week"],
+    year=errors["last year's week"],
+    holds=len(year) == 52 and errors["last year's week"] < errors["last week"] < 60_000,
+)
+
+# %% [markdown]
+# The weeks before Christmas are like those of the year before. A rule can know that after one year; a network with a window of 8 weeks can't know it at all.
+#
+# **Enough for tonight?** This is a good place to stop: you can tell whether a forecast is worth anything. Next, you find forecasts that are too good to be true.
+#
+# ### Leaks: a past that knows the future
+#
+# *12 minutes, 9 of them yours.* Before a network reads a series, a pipeline scales and smooths it and fills its gaps. If one of these steps uses numbers from after the origin, the future **leaks** into what the network reads. The test error then looks fine, and in earnest the forecast fails, because tomorrow's numbers aren't there. Most leaks look harmless: a scaler was fitted to all of the data.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The upper scaler has measured the future, so whatever it scales contains a trace of it. The lower one has measured the past alone.", "name": "fig-fore-leak"}, "image": {"alt": "Two strips of past and future cells. A bracket below the first reaches over both and leads to a scaler, then to a model. The bracket below the second reaches over the past alone."}}
+mechanisms.two_scalers(n=16, origin=11)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Find the leak
+# :label: exercise-which-leaks
+#
+# *9 minutes.* A step of a pipeline turns a series of n days into n numbers, one for each day. It leaks if a number of a day before the origin depends on days from the origin on. Given steps by name, return the names of those that leak, in their order. You can't read a step, but you can run it as often as you like. ([Solution](solutions/14_forecasting.ipynb#solution-which-leaks))
+# ```
+
+
+# %%
+def which_leaks(steps, series, origin):
+    """Shapes: series (n,); steps {name: function}; returns a list of names."""
+    raise NotImplementedError
+
+
+which_leaks = check("which_leaks", which_leaks)
+
+# %%
+check.show_reference("which_leaks")
+
+# %% [markdown]
+# Here is a pipeline for the shop's days. One step takes the mean of seven days, the day in their middle. How much would it help?
+
+# %%
+days = daily_sales().values  # (739,)
+steps = {
+    "scale by the first year": lambda x: (x - x[:365].mean()) / x[:365].std(),
+    "mean of the last seven days": lambda x: F.avg_pool1d(F.pad(x[None], (6, 0)), 7, 1)[0],
+    "mean of seven days around": lambda x: forecasting.moving_average(x[None], 7)[0],
+}
+leaking = which_leaks(steps, days, origin=500)
+_, honest, leaky = (mae(days[401:], step(days)[400:-1]).item() for step in steps.values())
+
+# %% tags=["evidence"]
+observe(
+    "Your function names: {names}. As a forecast of tomorrow, it is off by £{leaky:,.0f}, and the mean of the last seven days by £{honest:,.0f}. The difference is borrowed from the future.",
+    names=", ".join(leaking),
+    leaky=leaky,
+    honest=honest,
+    holds=leaking == ["mean of seven days around"] and leaky < honest - 500,
+)
+
+# %% [markdown]
+# ### An interval: how far off, with which probability?
+#
+# *12 minutes, 8 of them yours.* A shop that orders for the median runs out every other week. An **interval** of 80% should contain 80% of what comes. The simplest one asks the past: how far off were our forecasts? Of $n$ past errors, take the $k$-th smallest as the half width around the next forecast:
+#
+# $$
+# k = \lceil (n + 1)(1 - \alpha) \rceil , \qquad \alpha = 0.2 .
+# $$ (eq-conformal)
+#
+# If all $n + 1$ errors may come in any order, the next one is among the $k$ smallest with a probability of at least $1 - \alpha$. That is a **conformal** interval {cite}`lei2018distribution`. It needs no normal distribution, and no good model.
+
+# %%
+k = math.ceil((14 + 1) * (1 - 0.2))  # of 14 errors, number 12
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The k-th smallest of the past errors becomes the half width of the interval: here number 12 of 14, for 80%.", "name": "fig-fore-width"}, "image": {"alt": "Fourteen bars, sorted from short to long. The twelfth is orange. On the right is a band around a line, the forecast, that reaches as far to both sides as the twelfth bar is long."}}
+torch.manual_seed(0)
+mechanisms.width_of_scores(torch.rand(14) + 0.1, alpha=0.2)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} How wide?
+# :label: exercise-conformal-width
+#
+# *8 minutes.* Return the k-th smallest of n scores, with k from {eq}`eq-conformal`. If k is larger than n, no score is large enough: return infinity. ([Solution](solutions/14_forecasting.ipynb#solution-conformal-width))
+# ```
+
+
+# %%
+def conformal_width(scores, alpha):
+    """Shapes: scores (n,); returns a number."""
+    raise NotImplementedError
+
+
+conformal_width = check("conformal_width", conformal_width)
+
+# %%
+check.show_reference("conformal_width")
+
+# %% [markdown]
+# Each week, the errors of *as last week* so far give the interval for the next one. Does it hold 80%?
+
+# %%
+off_by = (two_years[1:] - two_years[:-1]).abs()  # (103,)
+inside = [
+    off_by[week].item() <= conformal_width(off_by[:week], alpha=0.2)
+    for week in range(20, len(off_by))
+]
+autumn = inside[-16:]
+
+# %% tags=["evidence"]
+observe(
+    "Of {n} weeks, {all:.0%} lie inside an interval of 80%. Of the last sixteen, before Christmas, {autumn:.0%} do.",
+    n=len(inside),
+    all=fmean(inside),
+    autumn=fmean(autumn),
+    holds=fmean(autumn) < fmean(inside) < 0.77,
+)
+
+# %% [markdown]
+# No, because the promise has a condition: errors must be **exchangeable**, as if they came in any order. But the weeks before Christmas are wilder than the rest.
+#
+# ## Is it right?
+#
+# *1 minute.* We compare your functions with the book's own. And a library's model that does nothing but subtract the last season must forecast *as last week*.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+past, made = torch.rand(3, 30, dtype=torch.float64), torch.rand(30, dtype=torch.float64)
+assert torch.equal(seasonal_naive(past, 10, 7), forecasting.seasonal_naive(past, 10, 7))
+torch.testing.assert_close(smape(past[0], made) / 100, forecasting.smape(past[0], made).item())
+mine, book = (of(30, first=9, T=4, step=3) for of in (rolling_origin, forecasting.rolling_origin))
+assert [[*map(list, pair)] for pair in mine] == [[*map(list, pair)] for pair in book]
+assert conformal_width(made, 0.2) == forecasting.conformal_width(made, 0.2).item()
+by_library = classical.sarimax(past[0], 10, order=(0, 0, 0), season=7, seasonal=(0, 1, 0))
+torch.testing.assert_close(by_library, seasonal_naive(past[:1], 10, 7)[0], rtol=1e-4, atol=1e-4)
+print("forecasts, measures, origins and widths agree")
+
+# %% [markdown]
+# ## Train it
+#
+# *8 minutes.* One shop is a poor field for a network; a chain has thousands of series. So that we know what there is to find in them, we write them ourselves: each day's sales are a product of parts.
+
+# %%
+chain = generate(100, 1095, seed=0)  # a hundred series of three years
+seen = field.field(chain)  # sales, and the days of promotions and holidays
+ONE, SPAN = 16, slice(930, 1050)  # one of the series, and some of its days
+pictured = {"sales": chain.values[ONE, SPAN]} | {
+    name: chain.parts[name][ONE, SPAN] for name in ("week", "promotion", "shift", "noise")
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "What a series is made of: 120 days of one of them (top), and four of the factors whose product it is. Here the level shifts once.", "name": "fig-fore-parts"}, "image": {"alt": "Five curves, one below the other. The first, the sales, is jagged. The others are a weekly wave, blocks of promotions, a step of the level, and noise."}}
+figure, axes = plt.subplots(5, 1, figsize=(6.4, 6.4), sharex=True)
+for ax, (name, of) in zip(axes, pictured.items()):
+    curves({name: (range(930, 1050), of)}, "day" if name == "noise" else "", name, ax=ax)
+plt.show()
+
+# %% [markdown]
+# A network reads 56 days and forecasts 14. Promotions and holidays are planned, so they are known in advance. The sales to forecast are hidden, and the network fills them in, as Day 10's network filled in words.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "What a network reads on each day: the sales, or 0 where they are hidden, whether they are hidden, and whether there is a promotion. Here six days are known, and three are filled in.", "name": "fig-fore-filled"}, "image": {"alt": "Three rows of nine cells: values, of which the last three are hatched, a row of zeros and ones that marks these three, and a row of promotions. Below is a box, the network, and three cells with question marks."}}
+mechanisms.filled_in([5, 9, 4, 6, 5, 8], [0, 1, 0, 0, 0, 1, 0, 1, 0], T=3)
+plt.show()
+
+# %% [markdown]
+# Day 3's LSTM reads all 70 of these steps, and its last 14 states give the forecast. The Transformer does the same with Day 6's encoder.
+
+# %%
+show_source(forecasting.hide_future)
+show_source(forecasting.LSTMForecaster)
+show_source(forecasting.TransformerForecaster)
+
+# %% [markdown]
+# A **local** model learns from one series. A **global** one learns from all of them at once {cite}`monteromanso2021principles`: what promotions do in one shop may tell something about another. Each window is scaled by its own 56 days, so large and small shops look alike.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A model for each series, or one for all of them.", "name": "fig-fore-global"}, "image": {"alt": "On the left, three series, each with an arrow to a model of its own. On the right, arrows from three series lead to one model."}}
+mechanisms.local_and_global(3)
+plt.show()
+
+# %% [markdown]
+# The smallest network is a linear layer: each day of the forecast is a weighted sum of the 56 days, plus an effect of promotions and holidays. It predicts three **quantiles** per day, which 10%, 50% and 90% of the sales should not exceed. Your `seasonal_naive` is its rival. Errors are divided by those of *as last week* over the past, so that series can be compared: this is the **MASE** {cite}`hyndman2006another`.
+
+# %% tags=["training"]
+known = field.origins(1095, "test")  # four origins, two weeks apart
+linear = field.network("linear", n_known=2, seed=0)
+field.train(linear, seen.until(known[0]), rate=3e-2, log=True, seed=0, steps=field.STEPS)
+forecast = field.ready(linear, log=True)
+by_linear = torch.stack([forecast(seen.until(origin, 14)) for origin in known], dim=1)
+by_naive = torch.stack(
+    [seasonal_naive(seen.values[:, :origin], 14, 7) for origin in known], dim=1
+)  # (100, 4, 14)
+live = {"naive": by_naive[..., None], "linear": by_linear}
+live = {name: field.error(seen, "test", made) for name, made in live.items()}
+
+# %% tags=["evidence"]
+observe(
+    "*As last week* has a MASE of {naive:.2f}, and the linear network, trained on a hundred series, one of {linear:.2f}.",
+    naive=live["naive"],
+    linear=live["linear"],
+    holds=live["linear"] < live["naive"] - 0.1,
+)
+
+# %% [markdown]
+# Now the whole field: an LSTM, a Transformer and two linear networks learn from 1, 10 and 100 series. Beside them are two classical methods with a model for each series, exponential smoothing (ETS) and SARIMAX {cite}`hyndman2021forecasting`. Each method has four settings, chosen on earlier weeks.
+
+# %% tags=["view"]
+guess(
+    "Which methods are best if each learns from a single series of three years?",
+    [
+        "the LSTM and the Transformer",
+        "the classical methods and the linear networks",
+        "as last week",
+    ],
+    right="the classical methods and the linear networks",
+    because="The figure below shows it: with one series, a network has too little to learn from.",
+)
+
+# %%
+many = experiments.load("many_series")
+GROUPS = many.parameters["group"]
+
+
+def found(name, n=1):
+    """A method's errors (MASE), one for each seed, if it learns from n series."""
+    return many.select(method=name, group=n)[0]["error"]
+
+
+by_group = {
+    name: (GROUPS, torch.tensor([found(name, n) for n in GROUPS]).T)
+    for name in ("linear", "DLinear", "LSTM", "Transformer")
+}
+alone = {name: fmean(found(name)) for name in ("seasonal naive", "ETS", "SARIMAX")}
+levels = alone | {"best possible": many.rows[0]["best possible, error"]}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Networks need many series. Error (MASE) on the same five series by the number of series to learn from; mean and range of two seeds. Grey: methods with a model for each series, and the true median (stored experiment).", "name": "fig-fore-many"}, "image": {"alt": "Four falling curves over 1, 10 and 100 series, between horizontal lines: as last week at the top, then ETS and SARIMAX, and the best possible forecast at the bottom."}}
+ax = curves(by_group, "series to learn from", "error (MASE)", logx=True)
+ax.set_xticks(GROUPS, GROUPS)
+for name, error in levels.items():
+    ax.axhline(error, color="0.45", linewidth=1)
+    ax.text(GROUPS[0], error, name, fontsize=11, va="bottom")
+plt.show()
+
+# %% [markdown]
+# **The more series, the better the networks**: where one series says too little, a hundred say it together. No method reaches the best possible forecast, which knows the true parts.
+#
+# ## Look inside
+#
+# *3 minutes.* What has the linear network found out? Its weights are a map: a row for each day ahead, a column for each day that it reads.
+
+# %%
+weights = linear.linear.weight.detach().view(14, 3, 56)[:, 1]  # of the median: (ahead, read)
+lags = torch.arange(56, 0, -1) + torch.arange(14)[:, None]  # how many days lie between
+weekly, others = (weights[(lags % 7 == 0) == whole].mean().item() for whole in (True, False))
+assert weekly > others + 0.01  # whole weeks count for more
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Nobody told the network that a week has seven days. Weights of the median, by days ahead and days before the origin.", "name": "fig-fore-weights"}, "image": {"alt": "A map of 14 rows and 56 columns with slanted stripes, seven days apart; they are strongest on the right, where the nearest days are."}}
+names = {"rows": range(1, 15), "columns": [n if n % 7 == 0 else "" for n in range(56, 0, -1)]}
+axes = {"xlabel": "days before the origin", "ylabel": "days ahead"}
+heat_map(weights, **axes, **names, value_label="weight", signed=True)
+plt.show()
+
+# %% [markdown]
+# Here are its forecasts for the series from above, from one origin, with the interval between the quantiles 0.1 and 0.9.
+
+# %%
+origin, made = known[1], by_linear[ONE, 1]  # (14, 3)
+before, after = list(range(origin - 28, origin)), list(range(origin, origin + 14))
+lines = {
+    "sales": (before + after, chain.values[ONE, before[0] : after[-1] + 1]),
+    "as last week": (after, by_naive[ONE, 1]),
+    "linear network": (after, made[:, 1]),
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The network expects the promotion; *as last week* can't. Sales before and after an origin (dotted), two forecasts, and the network's interval of 80% (shaded).", "name": "fig-fore-one"}, "image": {"alt": "A jagged curve of six weeks. From the dotted line on, two forecasts go on with it, one of them in a shaded band."}}
+ax = curves(lines, "day", "sales")
+ax.fill_between(after, made[:, 0], made[:, 2], alpha=0.2, linewidth=0)
+ax.axvline(origin - 0.5, color="0.3", linestyle=":", linewidth=1)
+plt.show()
+
+# %% [markdown]
+# Does the interval hold 80%? A network may fit the past too well. So its interval can be **calibrated** with your conformal width {cite}`romano2019conformalized`: on later origins, measure how far outside the sales lie, and move both ends by the $k$-th smallest distance.
+
+# %%
+covered = experiments.load("sales_coverage")
+share = {
+    f"{name}, {when}": [100 * x for x in covered.column(when, method=name)]
+    for name in covered.parameters["method"]
+    for when in ("before", "after")
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of later sales inside intervals of 80%, before and after calibration. Mean and range of three seeds (stored experiment).", "name": "fig-fore-coverage"}, "image": {"alt": "Six bars near a line at 80%, two for each of three networks: before and after calibration."}}
+bars(share, "inside (%)").axvline(80, color="0.3", linestyle="--", linewidth=1)
+plt.show()
+
+# %% [markdown]
+# ## Show someone
+#
+# *5 minutes.* Draw a series, and watch four methods go on with it, with their intervals. Draw a weekly wave, then a wave with a jump at its end. Which of them notice?
+
+# %% tags=["view"]
+draw_and_forecast("forecasters", series=to_take())
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *3 minutes.* Everything so far was noisy, and no method could be perfect. So here is a series without noise. A switch decides the level, up or down: whenever it is thrown, the level turns over. Its days are known in advance, as promotions were. So the future is certain.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A rule of one line: each switch turns the level over.", "name": "fig-fore-switch"}, "image": {"alt": "A row of zeros and ones; below it, a line that goes up or down at each one and stays as it is at each zero."}}
+mechanisms.switched([0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
+plt.show()
+
+# %% tags=["view"]
+guess(
+    "Both networks learn from as many such series as they like. Which one forecasts the level two weeks ahead?",
+    ["both", "only the Transformer", "only the LSTM"],
+    right="only the LSTM",
+    because="The cell below trains both.",
+)
+
+# %% tags=["training"]
+correct = {
+    kind: switches.train_and_test(kind, steps=500, seed=0)  # (14,), of 2,000 new series
+    for kind in ("linear", "LSTM", "Transformer")
+}
+later = {kind: of[2:].mean().item() for kind, of in correct.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The LSTM follows the switch for two weeks. The Transformer guesses, at the latest from the third day on. Share of new series whose level is forecast correctly.", "name": "fig-fore-switches"}, "image": {"alt": "Three curves over 14 days. One stays at 100%. The two others lie at 50%."}}
+ahead = range(1, 15)
+curves({kind: (ahead, 100 * of) for kind, of in correct.items()}, "days ahead", "correct (%)")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "From the third day on, the LSTM is correct in {lstm:.0%} of cases, and the Transformer in {transformer:.0%}. A coin is correct in 50%.",
+    lstm=later["LSTM"],
+    transformer=later["Transformer"],
+    holds=later["LSTM"] > 0.95 and later["Transformer"] < 0.6,
+)
+
+# %% [markdown]
+# It isn't for want of data, since each batch was new, and nothing about it is random. One network finds a rule of one line, the other doesn't. So what can a network learn at all?
+#
+# ## What we found
+#
+# *1 minute.* Three claims, and our answers. Six more are on the [deeper page](deeper/14_forecasting.ipynb).
+#
+# (claim-fore-1)=
+
+# %% tags=["evidence"]
+again = {name: fmean(stored.select(weeks="all", method=name)[0]["8, mae"]) for name in published}
+claim(
+    "fore-1",
+    "No: run again, the LSTM is off by £{lstm:,.0f} and the Transformer by £{transformer:,.0f}, but *as last week* only by £{naive:,.0f}.",
+    lstm=again["LSTM"],
+    transformer=again["Transformer"],
+    naive=naive_error,
+    holds=lambda lstm, transformer, naive: (
+        1.5 * naive < min(lstm, transformer) and max(lstm, transformer) < 250_000
+    ),
+    experiment="weekly_sales",
+    scale="54 weeks, 8 of them the test; windows of 8; each at its best of four rates; ten seeds",
+)
+
+# %% [markdown]
+# (claim-fore-2)=
+
+# %% tags=["evidence"]
+single, many_of = (fmean(fmean(found(name, n)) for name in published) for n in (1, 100))
+claim(
+    "fore-2",
+    "Yes, if there are many series: LSTM and Transformer reach errors of {hundred:.2f} with a hundred, {one:.2f} with one; the best classical method reaches {classic:.2f}.",
+    hundred=many_of,
+    one=single,
+    classic=min(alone["ETS"], alone["SARIMAX"]),
+    holds=lambda hundred, one, classic: hundred < classic < one,
+    experiment="many_series",
+    scale="MASE; generated daily sales of three years, 14 days ahead, promotions known; five series judged; two seeds",
+)
+
+# %% [markdown]
+# (claim-fore-9)=
+
+# %% tags=["evidence"]
+claim(
+    "fore-9",
+    "Yes, if what comes is like what was: calibrated intervals of 80% hold {after:.0%} on generated series, but {shop:.0%} on the shop's weeks.",
+    after=fmean(covered.column("after")),
+    shop=fmean(inside),
+    holds=lambda after, shop: abs(after - 0.8) < 0.035 and shop < 0.76,
+    experiment="sales_coverage",
+    scale="three networks, 100 generated series, four later origins, three seeds; 83 weeks of a shop, as last week",
+)
+
+# %% [markdown]
+# ## Exercises
+#
+# Two more are on the [deeper page](deeper/14_forecasting.ipynb), and all solutions are on [a page of their own](solutions/14_forecasting.ipynb).
+
+# %% [markdown]
+# ```{exercise} Predict: which constant has the smallest MAPE?
+# :label: exercise-mape-optimum
+#
+# *Core, 4 minutes.* On seven days, a shop sells 20, 30, 60, 80, 100, 130 and 210 pieces. Which constant forecast has the smallest MAPE? (The median, 80, has the smallest MAE.) ([Solution](solutions/14_forecasting.ipynb#solution-mape-optimum))
+# ```
+
+# %%
+mape_optimum = None  # a number
+check("mape_optimum", mape_optimum)
+
+# %% [markdown]
+# ```{exercise} Large weeks count for more
+# :label: exercise-weighted-mae
+#
+# *Core, 9 minutes.* Return the article's weighted MAE: the sum of $w\,|y - \hat{y}|$ over the sum of $w$. A week's weight $w$ is its sales $y$ over the median of the known weeks, at least 1 and at most 5. The median of an even number of weeks is halfway between the two in the middle. ([Solution](solutions/14_forecasting.ipynb#solution-weighted-mae))
+# ```
+
+
+# %%
+def weighted_mae(target, forecast, known):
+    """Shapes: target and forecast (n,), known (m,), sales of the weeks before; returns a number."""
+    raise NotImplementedError
+
+
+check("weighted_mae", weighted_mae)
+
+# %% [markdown]
+# ```{exercise} Windows that don't overlap the border
+# :label: exercise-windows
+#
+# *Core, 8 minutes.* Cut a series into pairs: S steps, and the T that follow. Training pairs lie in the first n_train steps and test pairs in the rest; a pair across the border is in neither. In each part, a pair begins at every step, in order, as long as it fits. ([Solution](solutions/14_forecasting.ipynb#solution-windows))
+# ```
+
+
+# %%
+def windows(series, S, T, n_train):
+    """Shapes: series (n,); returns ((N, S), (N, T)) to train on, ((M, S), (M, T)) to test on."""
+    raise NotImplementedError
+
+
+check("windows", windows)
+
+# %% [markdown]
+# ```{exercise} A scale without a leak
+# :label: exercise-scaled-by-past
+#
+# *Core, 8 minutes.* Move and divide each series so that its first `origin` steps have mean 0 and deviation 1, and later steps in the same way. (The deviation divides by the number of steps, not by one less.) A past that stays the same is only moved to 0. ([Solution](solutions/14_forecasting.ipynb#solution-scaled-by-past))
+# ```
+
+
+# %%
+def scaled_by_past(series, origin):
+    """Shapes: series (B, n); returns (B, n)."""
+    raise NotImplementedError
+
+
+check("scaled_by_past", scaled_by_past)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+
+# %% tags=["view"]
+points = {
+    "measure how far off a forecast is, and say what a measure rewards": "smape weighted_mae mape_optimum",
+    "hold a forecast against *as last week* before you believe in it": "seasonal_naive",
+    "let the origin roll, so that no forecast is judged by what it has seen": "rolling_origin windows",
+    "find the step of a pipeline that sees the future": "which_leaks scaled_by_past",
+    "put an interval around a forecast, and count how much it holds": "conformal_width",
+    "say when a network is better than a simple forecast": "seasonal_naive",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# So networks forecast well where they see many series, and they need a rival that costs nothing, or nobody notices when they fail. Today one network learned a rule that another never found, although both saw enough. **Tomorrow** we ask what a network can compute, and what it gains from being larger.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`hyndman2021forecasting`: the textbook of forecasting, free to read, with all the simple methods.
+# - {cite:t}`hyndman2006another`: what is wrong with percentages, and the MASE.
+# - {cite:t}`zeng2023transformers`: a linear layer against Transformers; the [deeper page](deeper/14_forecasting.ipynb) repeats it.
+# - {cite:t}`romano2019conformalized`: intervals from quantiles, calibrated.
