@@ -231,7 +231,8 @@ def shares_by_a_loop(predicted, target):
 
 
 def composed_by_a_loop(first, then):
-    return torch.tensor([[s[i] for i in f] for f, s in zip(first.tolist(), then.tolist())])
+    both = zip(first.tolist(), then.tolist(), strict=True)
+    return torch.tensor([[s[i] for i in f] for f, s in both])
 
 
 def composed_by_matrices(first, then):
@@ -257,8 +258,10 @@ OTHER_STYLES = [
     (
         "sensitivity",
         lambda answer, word: np.sum(
-            [answer(torch.where(torch.arange(len(word)) == i, 1 - word, word)) != answer(word)]
-            for i in range(len(word))
+            [
+                answer(torch.where(torch.arange(len(word)) == i, 1 - word, word)) != answer(word)
+                for i in range(len(word))
+            ]
         ),
     ),
     ("with_steps", steps_by_slices),
@@ -273,7 +276,7 @@ OTHER_STYLES = [
     ("plan_run", planned_in_seconds),
     ("exponent", exponent_by_a_loop),
     ("exponent", exponent_by_least_squares),
-    ("exponent", lambda N, L: -np.polyfit(np.log(N), np.log(L), 1)[0]),
+    ("exponent", lambda N, L: -np.polyfit(N.log().numpy(), np.log(L.numpy()), 1)[0]),
     ("cheapest_size", size_by_least_squares),
     ("cheapest_size", size_in_the_middle),
     ("cheapest_size", lambda N, L: scaling.parabola_minimum(N, L).N),

@@ -226,7 +226,7 @@ for p in (0.5, 0.7, 0.9, 0.99):
 
 # %%
 def exponent(sizes, losses):
-    slope, height = np.polyfit(np.log(sizes), np.log(losses), 1)
+    slope, height = np.polyfit(sizes.log(), losses.log(), 1)
     return -float(slope)
 
 
@@ -250,7 +250,7 @@ assert exponent(N, 1.7 + 40 * N**-0.34) < exponent(N, 40 * N**-0.34)
 
 # %%
 def cheapest_size(sizes, losses):
-    a, b, c = np.polyfit(np.log(sizes), losses, 2)
+    a, b, c = np.polyfit(sizes.log(), losses, 2)
     return float(np.exp(-b / (2 * a)))
 
 

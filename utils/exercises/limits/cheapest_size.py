@@ -12,7 +12,7 @@ def cheapest_size(sizes: Tensor, losses: Tensor) -> float:
     The parabola is that of least squares, and its lowest point may lie beyond the sizes trained.
     Shapes: sizes N and losses (n,), at least three different sizes, to a number.
     """
-    square, slope, _ = np.polyfit(np.log(sizes), losses, 2)
+    square, slope, _ = np.polyfit(sizes.log(), losses, 2)
     return float(np.exp(-slope / (2 * square)))
 
 
@@ -150,7 +150,8 @@ def losses_in_logarithms(sizes, losses):
 
 
 @exercise.mistake(
-    "your parabola is for the losses' logarithms, over the sizes themselves: it is the other axis that needs them."
+    "your parabola is for the losses' logarithms, over the sizes themselves: it is the other axis "
+    "that needs them."
 )
 def other_axis(sizes, losses):
     return lowest(sizes, losses.log())
@@ -175,8 +176,8 @@ def kept_within(sizes, losses):
 
 
 @exercise.mistake(
-    "you subtract the mean of the logarithms before the fit, and it is missing after it: where does "
-    "the lowest point lie then?"
+    "you subtract the mean of the logarithms before the fit, and it is missing after it: where "
+    "does the lowest point lie then?"
 )
 def not_moved_back(sizes, losses):
     x = sizes.log()
@@ -185,5 +186,5 @@ def not_moved_back(sizes, losses):
 
 @exercise.mistake("your curve has no square: a straight line has no lowest point.")
 def line(sizes, losses):
-    slope, height = np.polyfit(np.log(sizes), losses, 1)
+    slope, height = np.polyfit(sizes.log(), losses, 1)
     return float(np.exp(-height / slope))

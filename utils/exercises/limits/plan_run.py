@@ -177,15 +177,13 @@ def root_too_early(money, days, price, throughput, utilisation, k):
     return gpus, weights, k * weights
 
 
-@exercise.mistake("weights and tokens are exchanged.")
+@exercise.mistake(
+    "weights and tokens are exchanged, or their ratio is upside down: it says how many tokens "
+    "there are for each weight."
+)
 def exchanged(money, days, price, throughput, utilisation, k):
     gpus, weights, tokens = plan_run(money, days, price, throughput, utilisation, k)
     return gpus, tokens, weights
-
-
-@exercise.mistake("the ratio is upside down: it says how many tokens there are for each weight.")
-def weights_per_token(money, days, price, throughput, utilisation, k):
-    return plan_run(money, days, price, throughput, utilisation, 1 / k)
 
 
 @exercise.mistake(
