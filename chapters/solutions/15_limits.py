@@ -133,6 +133,7 @@ for name, answer in TASKS.items():
     found = [sensitivity(answer, word) for word in words]
     print(f"{name}: {sum(found) / len(found):.1f} of 21 symbols on average")
     assert name != "parity" or set(found) == {21}
+    assert name != "majority" or found.count(0) > len(found) / 2
 
 # %% [markdown]
 # (solution-plan-run)=
