@@ -8,23 +8,23 @@ import torch
 
 from utils.exercises.limits import check
 
-THREE = "it raised ValueError: return three numbers, W_x, W_h and b."
-TABLE = "it raised ValueError: return two rows of two numbers, a row for each cell."
+THREE = "it raised ValueError: you returned a {}, not three numbers, W_x, W_h and b."
+TABLE = "it raised ValueError: you returned a {}, not two rows of two numbers, a row for each cell."
 
 
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
         ("parity_weights", None, "it returned None: is a `return` missing?"),
-        ("parity_weights", "1, 1, 0", THREE),
-        ("parity_weights", (-1, 1), THREE),
-        ("parity_weights", ([-1], [1], [0]), THREE),
+        ("parity_weights", "1, 1, 0", THREE.format("str")),
+        ("parity_weights", (-1, 1), THREE.format("tuple")),
+        ("parity_weights", ([-1], [1], [0]), THREE.format("tuple")),
         ("parity_weights", (-1, 1, math.nan), "it raised ValueError: one of your numbers is"),
         ("counter_writes", None, "it returned None: is a `return` missing?"),
-        ("counter_writes", (1, -1, 0, 1), TABLE),
-        ("counter_writes", ((1, -1), (0,)), TABLE),
-        ("counter_writes", ("1 -1", "0 1"), TABLE),
-        ("counter_writes", ((Fraction(1, 2), "b"), (0, 1)), TABLE),
+        ("counter_writes", (1, -1, 0, 1), TABLE.format("tuple")),
+        ("counter_writes", ((1, -1), (0,)), TABLE.format("tuple")),
+        ("counter_writes", ("1 -1", "0 1"), TABLE.format("tuple")),
+        ("counter_writes", ((Fraction(1, 2), "b"), (0, 1)), TABLE.format("tuple")),
         ("counter_writes", ((1, -math.inf), (0, 1)), "it raised ValueError: one of your numbers"),
         ("counter_writes", ((3, -3), (0, 1)), "it raised ValueError: an LSTM writes tanh(…)"),
         ("two_steps", None, "it returned None: is a `return` missing?"),

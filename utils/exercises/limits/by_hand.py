@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from utils.exercises.checking.comparing import article
+
 
 def run_on(machine: Callable[[Tensor, Tensor], Any], shape: tuple[int, ...], what: str) -> Callable:
     """Make of an answer without arguments one that takes a word: what a machine does with both.
@@ -30,7 +32,7 @@ def run_on(machine: Callable[[Tensor, Tensor], Any], shape: tuple[int, ...], wha
         except ValueError:  # rows of different lengths
             numbers = np.array("")
         if numbers.shape != shape or numbers.dtype.kind not in "iuf":
-            raise ValueError(f"return {what}.")
+            raise ValueError(f"you returned {article(given)}, not {what}.")
         if not np.isfinite(numbers).all():
             raise ValueError("one of your numbers isn't finite.")
         return torch.tensor(numbers, dtype=torch.float64)
