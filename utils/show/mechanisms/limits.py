@@ -84,7 +84,7 @@ def gate_turns(word: str, rows: Mapping[str, tuple[Sequence[float], Sequence[flo
             )
     spans = [(max(0, *map(float, h)), max(0, *(-float(x) for x in h))) for _, h in rows.values()]
     unit = 1.3 / (max(max(span) for span in spans) or 1)
-    ax = sheet(1.2 + sum(2.6 + unit * sum(span) + 0.6 * (span[1] > 0) for span in spans))
+    ax = sheet(1.2 + sum(2.75 + unit * sum(span) + 0.6 * (span[1] > 0) for span in spans))
     width = 13.6 / (T + 1)
     form = {"size": (width, 0.85)}
     cells(ax, (2.1 + width, 0.3), [list(word)], **form)
@@ -103,7 +103,7 @@ def gate_turns(word: str, rows: Mapping[str, tuple[Sequence[float], Sequence[flo
             _bar(ax, x, zero, unit * h, 0.55 * width, role="state", text=_short(h))
         ax.plot([2.1, 15.7], [zero, zero], color=INK, **THIN)
         note(ax, (0.3, zero), "state", align="left")
-        y = zero + unit * down + 0.2 + 0.6 * (down > 0)
+        y = zero + unit * down + 0.35 + 0.6 * (down > 0)
     return ax
 
 
@@ -241,7 +241,7 @@ def stack_in_a_number(bits: Sequence[int], numbers: Sequence[Fraction | float]) 
             f"{[float(q) for q in numbers]}."
         )
     ax = sheet(1.9 + 2.0 * len(bits))
-    before, width = None, 8.8
+    before, width = None, 8.6
     for k, q in enumerate(numbers):
         quarter, y = int(4 * q), 0.7 + 2.0 * k
         tint = [[0.7 * (k > 0 and i == quarter) for i in range(4)]]
@@ -256,9 +256,9 @@ def stack_in_a_number(bits: Sequence[int], numbers: Sequence[Fraction | float]) 
         ax.plot([mark] * 2, [y - 0.15, y + 0.95], color=stroke("query"), linewidth=4, linestyle="-")
         name = f"push {bits[k - 1]}" if k else "empty"
         note(ax, (0.3, y + 0.4), name, align="left", weight="bold")
-        note(ax, (11.6, y + 0.1), f"$q = {float(q):.6g}$", align="left")
+        note(ax, (11.4, y + 0.1), f"q = {float(q):.6g}", align="left")
         if q:
-            note(ax, (11.6, y + 0.75), f"$\\;\\, = 0.{_digits(q)}_4$", align="left")
+            note(ax, (11.4, y + 0.75), f"0.{_digits(q)} in base 4", align="left")
         before = line
     label(ax, Block(2.5, 0.7, width, 0.8, 1, 4), "top", "", "0", "", "1")
     return ax
