@@ -234,6 +234,7 @@ by_depth = {
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Share of 500 words whose last answer is correct, by the number of swaps; a guess is correct in 20%. Transformers by their blocks, and recurrent networks of one layer. Mean and range of two seeds (stored experiment).", "name": "fig-lim-depths"}, "image": {"alt": "Six curves with bands over 1 to 20 swaps. The curves of Transformers fall from 100% towards 20%."}}
 ax = curves(by_depth, "swaps", "correct (%)")
 ax.set_xticks([1, 5, 10, 15, 20])
+ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
 plt.show()
 
 
@@ -419,11 +420,11 @@ logits = computation.SortingTransformer(26)(ids)[0]  # (11, 26)
 ordered = "".join(LETTERS[i] for i in logits.argmax(dim=1))
 assert ordered == "".join(sorted(word))
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "At each position, the largest logit belongs to the letter that comes there in the sorted word. Logits of the letters that occur, each column minus its maximum.", "name": "fig-lim-sorting"}, "image": {"alt": "A heat map of eight letters by eleven positions. Its largest values, zero, form a staircase from a at the top left to t at the bottom right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "At each position, the largest logit belongs to the letter that comes there in the sorted word. Logits of the letters that occur, each column minus its maximum; a distance over 0.5 is drawn as 0.5.", "name": "fig-lim-sorting"}, "image": {"alt": "A heat map of eight letters by eleven positions. Its largest values, zero, form a staircase from a at the top left to t at the bottom right."}}
 there = sorted(set(word))
 shown = logits[:, [LETTERS.index(letter) for letter in there]]
 heat_map(
-    (shown - shown.max(dim=1, keepdim=True).values).T,
+    (shown - shown.max(dim=1, keepdim=True).values).clamp(min=-0.5).T,
     xlabel="position",
     ylabel="letter",
     rows=there,
@@ -615,7 +616,7 @@ claim(
 # Hoffmann et al. had nine budgets, up to billions of times larger than ours. Three published answers tell the best size $N$ for each budget $C$ {cite}`hoffmann2022training,besiroglu2024chinchilla,kaplan2020scaling`. Kaplan et al. count the weights without the embeddings.
 
 # %%
-C = np.logspace(18, 25, 30)
+C = np.logspace(18, 26, 30)
 PETAFLOP_DAY = 1e15 * 24 * 3600
 published = {
     "Hoffmann, as printed": [scaling.HOFFMANN.best_split(c).N for c in C],
@@ -629,8 +630,9 @@ ax = curves(
     {name: (C, N) for name, N in published.items()}, "operations", "weights", logx=True, logy=True
 )
 for name, (N, D) in MODELS.items():
-    ax.plot(scaling.six_n_d(N, D), N, ".", color="0.2", markersize=9)
-    ax.annotate(name, (scaling.six_n_d(N, D), N), (6, -14), textcoords="offset points")
+    ax.plot(at := scaling.six_n_d(N, D), N, ".", color="0.2", markersize=9)
+    side, by = ("left", (4, -16)) if name == "Chinchilla" else ("right", (-5, 4))
+    ax.annotate(name, (at, N), by, textcoords="offset points", ha=side)
 plt.show()
 
 # %% tags=["evidence"]
@@ -684,8 +686,8 @@ for row in passes.rows:
     read[which][int(times)] = row["test"]
 read["new"][1] = read["again"][1]
 lines = {
-    f"{which} text": (sorted(of), torch.tensor([of[n] for n in sorted(of)]).T)
-    for which, of in read.items()
+    name: (sorted(read[which]), torch.tensor([loss for _, loss in sorted(read[which].items())]).T)
+    for name, which in (("the same text", "again"), ("new text", "new"))
 }
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss on the test text after reading a twentieth of the text so many times, or so much new text. Mean and range of three seeds, each at the best of four rates (stored experiment).", "name": "fig-lim-passes"}, "image": {"alt": "Two falling curves over 1 to 40 parts. Where the text is read again, the curve is the higher one for many passes."}}
@@ -714,6 +716,9 @@ ax = curves(
     logy=True,
 )
 ax.plot(list(worth), list(worth), color="0.3", linestyle="--", linewidth=1)
+ax.set_xticks(TIMES, TIMES)
+ax.set_yticks(TIMES, TIMES)
+ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
