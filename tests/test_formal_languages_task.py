@@ -23,6 +23,20 @@ def test_every_kind_answers_after_each_symbol_without_looking_ahead(kind):
     assert torch.equal(again(ids), said) and not torch.equal(other(ids), said)
 
 
+def test_a_transformer_is_as_deep_as_it_is_told():
+    swaps = LANGUAGES["swaps"]
+    ids = swaps.draw(3, 9, 9, seed=0).ids
+    for n_blocks in (1, 3):
+        model = task.of_depth(n_blocks, swaps, seed=0)
+        blocks = model.encoder.blocks
+        assert len(blocks) == n_blocks and blocks[0].self_attention.rotary is not None
+    same = task.of_depth(task.BLOCKS, swaps, seed=0)
+    assert torch.equal(same(ids), task.network("Transformer, rotary", swaps, seed=0)(ids))
+    assert not torch.equal(task.of_depth(task.BLOCKS, swaps, seed=1)(ids), same(ids))
+    with pytest.raises(ValueError, match="n_layers"):
+        task.of_depth(0, swaps, seed=0)
+
+
 def test_kinds_differ_in_what_their_names_say():
     def gates(kind):
         model = task.network(kind, PARITY, 0)

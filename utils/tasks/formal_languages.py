@@ -61,9 +61,11 @@ def _recurrent(layer: Callable[[int, int], nn.Module]) -> Callable[[int, int], n
     return lambda V, C: Transducer(V, D, layer(D, D), C)
 
 
-def _blocks(positions: str | None = None, parts: Callable[[], Parts] = Parts):
+def _blocks(
+    positions: str | None = None, parts: Callable[[], Parts] = Parts, n_layers: int = BLOCKS
+) -> Callable[[int, int], nn.Module]:
     def make(V: int, C: int) -> nn.Module:
-        sizes = {"d_model": D, "n_heads": HEADS, "d_ff": 2 * D, "n_layers": BLOCKS}
+        sizes = {"d_model": D, "n_heads": HEADS, "d_ff": 2 * D, "n_layers": n_layers}
         how = {"norm": "pre", "positions": positions, "max_len": TABLE, "dropout": 0.0}
         return CausalTagger(TransformerConfig(V, **sizes, **how), C, parts())
 
@@ -102,6 +104,16 @@ def network(kind: str, language: Language, seed: int) -> nn.Module:
     check_choice("kind of network", kind, KINDS)
     torch.manual_seed(seed)
     return KINDS[kind](len(language.symbols), len(language.classes))
+
+
+def of_depth(n_blocks: int, language: Language, seed: int) -> nn.Module:
+    """Return an untrained Transformer with rotary positions and so many blocks.
+
+    Raises: ValueError if there is no block.
+    """
+    torch.manual_seed(seed)
+    make = _blocks("rotary", n_layers=n_blocks)
+    return make(len(language.symbols), len(language.classes))
 
 
 def train_network(
