@@ -37,6 +37,7 @@ from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import forecasting, growth
 from utils.show.mechanisms import limits as mechanisms
 from utils.show.plotting import bars, curves, use_book_style
 from utils.show.views import guess, long_word, plan_a_training, quiz
@@ -59,7 +60,7 @@ quiz("15_limits")
 WORD = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each 1 turns the answer over; each 0 leaves it as it is.", "name": "fig-lim-parity"}, "image": {"alt": "A row of zeros and ones. Below it, a line goes up or down at each one and stays as it is at each zero."}}
-mechanisms.running_parity(WORD)
+forecasting.switched(WORD)
 plt.show()
 
 # %% [markdown]
@@ -123,20 +124,24 @@ observe(
 #
 # It folds the number line at 0, and a fold is all that parity needs.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A one moves the state by 1 to the left. If it was 0, it lands on the other side of the fold, and comes back as 1.", "name": "fig-lim-fold"}, "image": {"alt": "Four number lines, one for each pair of state and symbol. An arrow moves the state, and where it falls below 0, a second arrow folds it back to the right."}}
-mechanisms.folded_line()
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A fold makes parity. A one moves the state to the left by 1; from 0 it falls below the fold, and comes back as 1.", "name": "fig-lim-fold"}, "image": {"alt": "Four number lines from −1 to 1, dashed below 0. A dot stays at 0 or at 1 if the symbol is 0. If it is 1, an arrow moves the dot from 1 to 0, or from 0 to −1; a bent arrow leads on from there to 1."}}
+mechanisms.folded_line([0, 1], [0, 1])
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Three weights
+# ```{exercise} Parity in three weights
 # :label: exercise-parity-weights
 #
-# *6 minutes.* Choose $W_x$, $W_h$ and $b$ in {eq}`eq-fold` so that $h_t$ is the running parity, 1 where the number of ones is odd and 0 elsewhere. ([Solution](solutions/15_limits.ipynb#solution-parity-weights))
+# *8 minutes.* The unit of {eq}`eq-fold` starts with $h_0 = 0$, and each symbol $x_t$ is 0 or 1. Find three weights with which $h_t$ is 1 if there were an odd number of ones up to $x_t$, and 0 if there were an even number. ([Solution](solutions/15_limits.ipynb#solution-parity-weights))
 # ```
 
 
 # %%
-parity_weights = None  # three numbers: W_x, W_h, b
+def parity_weights():
+    """Returns: three numbers, W_x, W_h and b."""
+    raise NotImplementedError
+
+
 check("parity_weights", parity_weights)
 
 # %% [markdown]
@@ -173,16 +178,16 @@ mechanisms.scan_rounds(8)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Two steps in one
+# ```{exercise} Two steps are one
 # :label: exercise-two-steps
 #
-# *6 minutes.* Return the gate and the input of the one step that does the same as the first step followed by the second. ([Solution](solutions/15_limits.ipynb#solution-two-steps))
+# *5 minutes.* A step turns a state $h$ into $a \odot h + u$. After the step $(a_1, u_1)$ comes the step $(a_2, u_2)$. Return the gate and the input of the one step that does what both of them do. ([Solution](solutions/15_limits.ipynb#solution-two-steps))
 # ```
 
 
 # %%
 def two_steps(a_1, u_1, a_2, u_2):
-    """Shapes: all (B, N); returns two tensors (B, N)."""
+    """Shapes: four times (B, N); returns a (B, N) and u (B, N)."""
     raise NotImplementedError
 
 
@@ -196,15 +201,15 @@ show_source(computation.by_scan)
 # In most such layers a gate lies between 0 and 1. It decides how much of the past is kept, as in Day 3's LSTM. Such a gate can forget, but it can't turn anything over. A gate of −1 can.
 
 # %%
-symbols = torch.tensor([[0.0, 1.0, 1.0, 0.0, 1.0, 0.0]])
-kept = {"between 0 and 1": 0.6, "down to −1": -1.0}  # the gate at a one
+bits = torch.tensor([1, 0, 1, 1, 0, 1, 0])
 runs = {}
-for name, at_one in kept.items():
-    a = torch.where(symbols == 1, at_one, 1.0)[..., None]
-    runs[name] = (a[0, :, 0], computation.by_loop(a, symbols[..., None])[0, :, 0])
+for name, at_one in (("a gate of 0.5", 0.5), ("a gate of −1", -1.0)):
+    a = torch.where(bits == 1, at_one, 1.0)
+    states = torch.cat([torch.ones(1), a.cumprod(dim=0)])  # h_0 = 1, and no input
+    runs[name] = (a.tolist(), states.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a gate of −1 at each one, the state is 0 or 1, the parity. With a gate of 0.6, it is a mixture of what came before.", "name": "fig-lim-gates"}, "image": {"alt": "Two rows of bars over the six symbols 0 1 1 0 1 0. In the first row the bars have many heights. In the second they are 0 or 1 and change at each one."}}
-mechanisms.gate_turns(symbols[0].int().tolist(), runs)
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate of −1 at each one turns the state over, so its sign is the parity. A gate between 0 and 1 can only shrink it.", "name": "fig-lim-gates"}, "image": {"alt": "The word 1011010 and two rows of bars. With a gate of 0.5 at each one, bars shrink from 1 to 0.0625. With a gate of −1, they stay 1 long and turn over at each one."}}
+mechanisms.gate_turns("".join(map(str, bits.tolist())), runs)
 plt.show()
 
 # %% [markdown]
@@ -213,7 +218,11 @@ plt.show()
 # %% tags=["view"]
 guess(
     "What changes if gates may lie below zero?",
-    ["nothing: 32 units are enough", "parity is learned a little faster", "parity is learned at all"],
+    [
+        "nothing: 32 units are enough",
+        "parity is learned a little faster",
+        "parity is learned at all",
+    ],
     right="parity is learned at all",
     because="With gates between 0 and 1, the layer is at chance on all but the shortest words.",
 )
@@ -247,26 +256,34 @@ observe(
 # *9 minutes, 7 of them yours.* Parity needs one bit. Some languages need a number: in aⁿbⁿ, as many b follow as there were a. An LSTM has it. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up whatever is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
 
 # %%
-counter = computation.counter_lstm()
-anbn = LANGUAGES["anbn"]
-ids = anbn.encode("aaaabbbb")
-cells = torch.tensor([[1, 2, 3, 4, 3, 2, 1, 0], [0, 0, 0, 0, 1, 2, 3, 4]])
-said = [anbn.classes[i] for i in counter(ids)[0].argmax(dim=-1)]
+counter, anbn = computation.counter_lstm(), LANGUAGES["anbn"]
+ids = anbn.encode("aaabbb")
+h, c = counter.layer.initial_state(1)
+cells = []
+for x_t in counter.embedding(ids).unbind(dim=1):
+    h, c = counter.layer.cell(x_t, (h, c))
+    cells.append(c[0].tolist())
+said = [anbn.classes[i].replace("ab", "a or b") for i in counter(ids)[0].argmax(dim=-1)]
+first, second = zip(*cells)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One cell counts how many more a than b there were; the other counts b. Below each letter is the set of what may follow.", "name": "fig-lim-cells"}, "image": {"alt": "Eight letters, aaaabbbb. The first row of bars rises to four and falls to zero. The second is zero for the a and rises to four. The last answer is: end."}}
-mechanisms.counting_cells("aaaabbbb", cells, said)
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two cells count. The first adds 1 for each a and takes away 1 for each b. The word may end where it is back at 0.", "name": "fig-lim-cells"}, "image": {"alt": "The letters aaabbb. The bars of the first cell are 1, 2, 3, 2, 1 and 0 high, those of the second 0, 0, 0, 1, 2 and 3. The answers below are a or b three times, b twice, and end."}}
+mechanisms.counting_cells("aaabbb", {"a − b": first, "b": second}, said)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} What each letter writes
+# ```{exercise} What the letters write
 # :label: exercise-counter-writes
 #
-# *7 minutes.* Two cells add up what is written into them. Give a table, a row for each cell and a column for each letter (a, then b), so that the first cell is 0 exactly where there were as many b as a, and the second exactly where there was no b yet. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
+# *8 minutes.* An LSTM with open gates adds a number from −1 to 1 to each of its cells at each letter, and the cells begin with 0. Choose what *a* and *b* add to each of two cells. In a word $a^n b^n$, the first cell should be 0 exactly where as many *b* as *a* have been read, and the second cell as long as there was no *b*. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
 # ```
 
 
 # %%
-counter_writes = None  # two rows of two numbers
+def counter_writes():
+    """Returns: two rows of two numbers: what a and b add to the first cell, then the second."""
+    raise NotImplementedError
+
+
 check("counter_writes", counter_writes)
 
 # %%
@@ -279,23 +296,23 @@ assert counted  # a thousand of each: not one answer is wrong
 #
 # *10 minutes, 6 of them yours.* Attention takes a weighted mean. If it looks at $n$ symbols alike and one of them is flipped, the mean moves by $1/n$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The more symbols there are, the less one of them moves the mean.", "name": "fig-lim-mean"}, "image": {"alt": "Three rows: 4, 16 and 64 symbols, one of them flipped. The bar beside each row, the change of the mean, shrinks from a quarter to a sixteenth and a sixty-fourth."}}
-mechanisms.one_of_many((4, 16, 64))
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The longer the word, the less one symbol counts: flipping the framed one moves the mean by 1/n.", "name": "fig-lim-mean"}, "image": {"alt": "Words of 4, 16 and 64 cells, light and dark in turn, the first framed. Below each is a bar, the mean, and an orange piece at its end: a quarter, a sixteenth, and a sixty-fourth of the whole."}}
+mechanisms.one_of_many([[0, 1] * (n // 2) for n in (4, 16, 64)])
 plt.show()
 
 # %% [markdown]
 # Parity is the worst case, because *every* flip turns the answer over. How many of the $n$ flips change the answer is the **sensitivity** of a function at a word {cite}`hahn2020theoretical`.
 #
-# ```{exercise} How many flips matter?
+# ```{exercise} How sensitive is an answer?
 # :label: exercise-sensitivity
 #
-# *6 minutes.* Return how many of the word's symbols change the answer if they are flipped, each by itself. ([Solution](solutions/15_limits.ipynb#solution-sensitivity))
+# *8 minutes.* `answer` is a function that gives a whole number, or True or False, for a word of n symbols, each 0 or 1. Flip one symbol of the word at a time, and return how many of the n flips change the answer. ([Solution](solutions/15_limits.ipynb#solution-sensitivity))
 # ```
 
 
 # %%
 def sensitivity(answer, word):
-    """Shapes: word (n,), zeros and ones; answer takes such a word; returns a whole number."""
+    """Shapes: word (n,), a tensor of 0 and 1; returns a whole number from 0 to n."""
     raise NotImplementedError
 
 
@@ -350,14 +367,15 @@ observe(
 # *5 minutes.* People who can't keep a number in mind write it down. A Transformer can do that, too: it writes its answer after each symbol, and reads it again at the next. Then each step is easy: the answer so far, and one symbol.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Without steps, one answer depends on all symbols. With steps, it depends on one symbol and on the answer before it.", "name": "fig-lim-steps"}, "image": {"alt": "Above, six symbols with an arrow from each to a single answer. Below, symbols and answers take turns, and each answer has two arrows, from its symbol and from the answer before."}}
-mechanisms.steps_written(WORD[:6], parity.truth(torch.tensor([WORD[:6]]))[0].tolist())
+answers = parity.truth(torch.tensor([WORD[:6]]))[0].tolist()
+mechanisms.steps_written([*map(str, WORD[:6])], [*map(str, answers)])
 plt.show()
 
 # %% [markdown]
 # That is a **chain of thought** {cite}`wei2022chain`, at its smallest. To be fair, the rival gets as many positions: where an answer would be, it reads a blank {cite}`pfau2024lets`. A second task is harder than parity: five cups, a ball under the first, and each symbol exchanges two cups. Where is the ball?
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The ball's path under five cups, while pairs of cups are exchanged.", "name": "fig-lim-cups"}, "image": {"alt": "Five rows of places over six swaps; each swap is a crossing of two lines. One line, the ball's, is coloured."}}
-mechanisms.cups([(0, 1), (2, 4), (1, 3), (0, 3), (1, 4), (0, 2)], n=5)
+mechanisms.cups([(1, 2), (3, 5), (2, 4), (1, 4), (2, 5), (1, 3)], 5)
 plt.show()
 
 # %%
@@ -399,20 +417,20 @@ plt.show()
 # $$ (eq-six)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two operations forward, four backward: what one weight does for one token.", "name": "fig-lim-six"}, "image": {"alt": "A weight between an input and an output. Forward: a multiplication and an addition. Backward: the same for the gradient of the input, and the same for the gradient of the weight."}}
-mechanisms.six_operations()
+growth.six_operations()
 plt.show()
 
 # %% [markdown]
 # ```{exercise} Plan a training
 # :label: exercise-plan-run
 #
-# *7 minutes.* From money and days to a model. GPUs are rented by the hour, at a price; each does `throughput` operations a second at its best, of which a training reaches the share `utilisation`. The model reads `tokens_per_weight` tokens for each weight. Return how many GPUs run all the time, the weights and the tokens, by {eq}`eq-six`. ([Solution](solutions/15_limits.ipynb#solution-plan-run))
+# *8 minutes.* A GPU costs `price` an hour. At its best it does `throughput` operations a second, and a training reaches the share `utilisation` of them. All the money is spent on GPUs that run day and night for so many days; their number need not be whole. A training takes $C = 6 N D$ operations, and $D$ should be `tokens_per_weight` times $N$. Return the number of GPUs, the weights $N$ and the tokens $D$. ([Solution](solutions/15_limits.ipynb#solution-plan-run))
 # ```
 
 
 # %%
 def plan_run(money, days, price, throughput, utilisation, tokens_per_weight):
-    """Returns three numbers: GPUs, weights, tokens."""
+    """Returns: three numbers: GPUs, weights, tokens."""
     raise NotImplementedError
 
 
@@ -524,7 +542,7 @@ print("steps, rounds and plans agree")
 # *5 minutes.* Some abilities are said to appear suddenly when a model becomes large enough {cite}`wei2022emergent`. Take Day 9's GPT that adds. We count its answers in two ways: an answer is *exact* if all four digits are correct; or we count *digits*. If each digit is correct with probability $p$ by itself, an exact answer has the probability $p^4$ {cite}`schaeffer2023emergent`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All or nothing makes a slow growth look like a jump: with digits that are correct in 50, 80 and 95%, answers are exact in 6, 41 and 81%.", "name": "fig-lim-all"}, "image": {"alt": "Three rows of four cells, shaded by the probability of a digit, and beside each a bar for the probability that all four are correct."}}
-mechanisms.all_or_nothing((0.5, 0.8, 0.95), 4)
+growth.all_or_nothing([0.5, 0.8, 0.95], 4)
 plt.show()
 
 # %%
@@ -564,13 +582,13 @@ long_word("parity")
 # *4 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with infinitely many digits {cite}`siegelmann1995computational`. Its proof keeps a stack in one number. To put a bit on the stack, divide by four and add; to take it off, multiply by four.
 
 # %%
-q, pushed = 0.0, []
-for bit in (1, 0, 1):
-    q = computation.push(q, bit)
-    pushed.append((bit, q))
+bits = [1, 0, 1]
+numbers = [0.0]
+for bit in bits:
+    numbers.append(computation.push(numbers[-1], bit))
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A stack in one number: each bit selects one of two quarters of what is left.", "name": "fig-lim-stack"}, "image": {"alt": "Three number lines from 0 to 1, each of which shows a part of the one above enlarged. A marked part shrinks to a quarter at each step."}}
-mechanisms.stack_in_a_number(pushed)
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One number holds a stack. A push squeezes the line into its second quarter (0) or its last (1), so the newest bit is the first digit.", "name": "fig-lim-stack"}, "image": {"alt": "Four strips of four cells, one below the other. Dashed lines lead from the ends of each strip to one coloured cell of the next. A mark, q, is in the cell."}}
+mechanisms.stack_in_a_number(bits, numbers)
 plt.show()
 
 # %% [markdown]
@@ -698,16 +716,27 @@ claim(
 # Two more are on the [deeper page](deeper/15_limits.ipynb), and all solutions are on [a page of their own](solutions/15_limits.ipynb).
 
 # %% [markdown]
-# ```{exercise} Steps in between
+# ```{exercise} Predict: how many brackets fit into float64?
+# :label: exercise-brackets-in-float64
+#
+# *Core, 5 minutes.* The stack of brackets lives in one number from 0 to 1, and each open bracket takes two binary digits of it. The mantissa of a number in float32 holds 24 binary digits, and that of one in float64 holds 53. Up to how many open brackets can a float64 hold without losing a digit, whatever their kinds? ([Solution](solutions/15_limits.ipynb#solution-brackets-in-float64))
+# ```
+
+# %%
+brackets_in_float64 = None  # a whole number
+check("brackets_in_float64", brackets_in_float64)
+
+# %% [markdown]
+# ```{exercise} Written steps
 # :label: exercise-with-steps
 #
-# *Core, 9 minutes.* Turn symbols and answers into rows x₁ a₁ x₂ a₂ … for a Transformer, and into targets. Answers have the ids after the symbols', so add n_symbols. The target at a symbol's position is its answer's id; at an answer's position it is −100, which the loss ignores. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
+# *Core, 8 minutes.* After each symbol, a Transformer should write the answer so far, and read it again. Turn symbols $x$ and answers $a$ into what it reads, $x_1 a_1 x_2 a_2 \dots$, and its targets. The id of an answer comes after those of the symbols: it is `n_symbols` larger than the answer. At a symbol, the target is the id of its answer; at an answer there is no target, −100. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
 # ```
 
 
 # %%
 def with_steps(symbols, answers, n_symbols):
-    """Shapes: symbols and answers (B, T); returns inputs and targets, (B, 2T) each."""
+    """Shapes: symbols and answers (B, T); returns inputs (B, 2T) and targets (B, 2T)."""
     raise NotImplementedError
 
 
@@ -717,29 +746,29 @@ check("with_steps", with_steps)
 # ```{exercise} The exponent of a power law
 # :label: exercise-exponent
 #
-# *Core, 8 minutes.* If $L = A / N^\alpha$, the points lie on a line in logarithms. Return $\alpha$ of the line with the smallest squared errors. ([Solution](solutions/15_limits.ipynb#solution-exponent))
+# *Core, 7 minutes.* Between the logarithms of both axes, the power law $L = A / N^\alpha$ is a straight line. Fit that line by least squares, so that it predicts the logarithms of the losses, and return $\alpha$. ([Solution](solutions/15_limits.ipynb#solution-exponent))
 # ```
 
 
 # %%
 def exponent(sizes, losses):
-    """Shapes: sizes and losses (n,); returns a number."""
+    """Shapes: sizes N (n,), losses L (n,), in any order; returns a number."""
     raise NotImplementedError
 
 
 check("exponent", exponent)
 
 # %% [markdown]
-# ```{exercise} Exact answers, and digits
+# ```{exercise} All or nothing, and digit by digit
 # :label: exercise-shares-correct
 #
-# *Core, 6 minutes.* Of n answers with k digits each, return the share that has no mistake, and the share of all digits that are correct. ([Solution](solutions/15_limits.ipynb#solution-shares-correct))
+# *Core, 6 minutes.* Given predicted and true digits of n answers, return two shares: that of answers without a mistake, and that of digits that are correct. ([Solution](solutions/15_limits.ipynb#solution-shares-correct))
 # ```
 
 
 # %%
 def shares_correct(predicted, target):
-    """Shapes: predicted and target (n, k); returns two numbers."""
+    """Shapes: predicted and target (n, k), digits; returns two numbers from 0 to 1."""
     raise NotImplementedError
 
 
@@ -750,7 +779,7 @@ check("shares_correct", shares_correct)
 
 # %% tags=["view"]
 points = {
-    "set three weights by hand that compute parity, for words of any length": "parity_weights",
+    "set three weights by hand that compute parity, for words of any length": "parity_weights brackets_in_float64",
     "say which sign a linear recurrence needs, and join its steps in pairs": "two_steps",
     "count with the cells of an LSTM": "counter_writes",
     "say why a Transformer hardly learns parity, and let it write its steps down": "sensitivity with_steps",
