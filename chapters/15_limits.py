@@ -321,13 +321,17 @@ sensitivity = check("sensitivity", sensitivity)
 # %%
 check.show_reference("sensitivity")
 
+
 # %%
+def last_answer(name):
+    return lambda word: int(LANGUAGES[name].truth(word[None])[0, -1])
+
+
 torch.manual_seed(0)
 words = torch.randint(2, (200, 20))
 found = {
-    name: [sensitivity(lambda w: language.truth(w[None])[0, -1].item(), word) for word in words]
-    for name, language in LANGUAGES.items()
-    if name in ("first", "majority", "parity")
+    name: [int(sensitivity(last_answer(name), word)) for word in words]
+    for name in ("first", "majority", "parity")
 }
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "For parity, all 20 flips matter. Which symbol was first depends on one, and a majority on few. Mean over 200 words of 20 symbols.", "name": "fig-lim-sensitivity"}, "image": {"alt": "Three bars: first, 1; majority, about 3; parity, 20."}}
