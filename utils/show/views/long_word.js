@@ -3,7 +3,7 @@ function draw({ model, readers, longest, word, most }) {
   const WAIT = 200; // milliseconds of rest, before the networks read
   const PARITY = [-1, 1, 0]; // W_x, W_h, b
   const mine = [...PARITY];
-  let network = null, bits = [], answers = readers.map(() => null), states = [], at = 0, strange = false, timer;
+  let network = null, bits = [], answers = readers.map(() => null), states = [], at = 0, problem = "", timer;
 
   // What is right, and what the three weights say -----------------------------------------------------
 
@@ -78,7 +78,7 @@ function draw({ model, readers, longest, word, most }) {
   function tell() {
     const truth = parities(), T = bits.length;
     answer.setAttribute("aria-busy", "false");
-    odd.textContent = strange ? "A word has only 0 and 1: other letters are left out." : "";
+    odd.textContent = problem;
     if (!T) {
       [told.textContent, seen.textContent] = ["Type a word of 0 and 1, or take one.", ""];
       return;
@@ -113,13 +113,15 @@ function draw({ model, readers, longest, word, most }) {
 
   function typed() {
     const letters = field.value.replace(/\s/g, "");
-    strange = /[^01]/.test(letters);
-    read([...letters.replace(/[^01]/g, "")].map(Number).slice(0, most), at);
+    const found = [...letters.replace(/[^01]/g, "")].map(Number);
+    problem = found.length < letters.length ? "A word has only 0 and 1: other letters are left out."
+      : found.length > most ? `A word has at most ${count(most)} bits: the rest is left out.` : "";
+    read(found.slice(0, most), at);
   }
 
   function take(next, place = 0) {
     field.value = next.join("");
-    strange = false;
+    problem = "";
     read(next, place);
   }
 

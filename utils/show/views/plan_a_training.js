@@ -101,7 +101,7 @@ function draw({ laws, gpus, utilisation, share }) {
     own.textContent = state.N === null ? "" : `Your split is ${several(chosen.N, "weight")} trained on ${several(chosen.D, "token")}. ` +
       `Its predicted loss is ${between(chosen)}, which is ${score(chosen.loss - best.loss)} above the best.`;
     const budgets = points.map((point) => point.C), [least, most] = [Math.min(...budgets), Math.max(...budgets)];
-    const times = (ratio) => (ratio < 1.05 ? "about as much as" : `${big(ratio)} times as much as`);
+    const times = (ratio) => `${big(ratio)} times as much as`;
     reach.textContent = !points.length ? ""
       : near.length ? `${near.length} of ${points.length} measured trainings had about this budget; the best of them reached a loss of ${score(Math.min(...near.map(({ loss }) => loss)))}.`
       : C > most ? `This budget is ${times(C / most)} the largest training that was measured. The interval says how well the law is known, not whether it still holds here.`
