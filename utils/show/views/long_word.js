@@ -51,8 +51,8 @@ function draw({ model, readers, longest, word, most }) {
       return cell;
     })));
     where.textContent = T ? `Bits ${count(from + 1)} to ${count(to)} of ${count(T)}; a wrong answer is marked. Tap a bit of the word to flip it.` : "";
-    back.disabled = from === 0;
-    on.disabled = to >= T;
+    back.setAttribute("aria-disabled", from === 0); // disabled, it would lose the focus
+    on.setAttribute("aria-disabled", to >= T);
     const wide = Math.max(1, Math.min(T, WIDE)), rows = Math.ceil(T / wide) || 1;
     pictures.forEach(({ svg, value, box }, i) => {
       const found = answers[i], cells = (name, wanted) => path(name, [...Array(T).keys()].filter((t) => wanted(found?.[t] === truth[t], t))
@@ -71,8 +71,8 @@ function draw({ model, readers, longest, word, most }) {
     pad.setAttribute("aria-valuetext", T ? `bit ${count(at + 1)} of ${count(T)}: ${bits[at]}; odd so far: ${truth[at]}${readers.map((name, i) =>
       (answers[i] ? `, ${name} ${answers[i][at]}` : "")).join("")}` : "no bit");
     const [W_x, W_h, b] = mine, before = at ? states[at - 1] : 0;
-    formula.textContent = T ? `After bit ${count(at + 1)}: |${score(W_x)} · ${bits[at]} + ${score(W_h)} · ${short(before)} + ${score(b)}| = ${short(states[at])}, ` +
-      `so the machine says ${answers[0][at] ? "odd, since that is" : "even, since that is not"} above one half.` : "";
+    formula.textContent = T ? `After bit ${count(at + 1)}: |${score(W_x)} · ${bits[at]} + ${score(W_h)} · ${short(before)} + ${score(b)}| = ${short(states[at])}. ` +
+      `That is ${answers[0][at] ? "" : "not "}above one half, so the machine says ${answers[0][at] ? "odd" : "even"}.` : "";
   }
 
   function tell() {
@@ -158,8 +158,7 @@ function draw({ model, readers, longest, word, most }) {
   const random = (T) => Array.from({ length: T }, () => Number(Math.random() < 0.5));
   const ready = [20, 100, 1000].map((T) => button(`${count(T)} at random`, () => take(random(T))));
   const same = button("1,000 ones", () => take(Array(1000).fill(1)));
-  const back = button("‹", () => go(at - SEEN), { "aria-label": `The ${SEEN} bits before` });
-  const on = button("›", () => go(at + SEEN), { "aria-label": `The next ${SEEN} bits` });
+  const back = button(`‹ ${SEEN} before`, () => go(at - SEEN)), on = button(`Next ${SEEN} ›`, () => go(at + SEEN));
   const sliders = ["W_x", "W_h", "b"].map((name, i) => slider(name, { value: PARITY[i], min: -2, max: 2, step: 0.1 }, (value) => {
     mine[i] = value;
     fold();
@@ -180,7 +179,7 @@ function draw({ model, readers, longest, word, most }) {
   take([...word].map(Number));
   return [make("label", { class: "view-written" }, "A word of 0 and 1", field), odd,
     make("div", { class: "view-moves-back", role: "group", "aria-label": "Take a word" }, ...ready, same),
-    make("div", { class: "view-paged" }, back, pad, on), where,
+    pad, make("div", { class: "view-moves-back" }, back, on), where,
     make("div", { class: "view-pictures" }, ...pictures.map(({ box }) => box)),
     make("div", { role: "group", "aria-label": "The three weights" }, ...sliders, make("div", { class: "view-moves-back" }, again)), formula, answer, size];
 }

@@ -82,7 +82,7 @@ function draw({ laws, gpus, utilisation, share }) {
     sliders.tokens.set(chosen.D);
     splits[state.N === null ? 0 : 1].checked = true;
     for (const button of spend) button.disabled = !points.length;
-    rate.textContent = `At its best, this GPU does ${powered(gpus[state.gpu].throughput)} operations a second; a training reaches ${wholePercent(utilisation)} of that.`;
+    rate.textContent = `At its best, this GPU does ${count(gpus[state.gpu].throughput / 1e12)} trillion operations a second; a training reaches ${wholePercent(utilisation)} of that.`;
     tell({ n, hours, C, best, chosen, points, near });
   }
 

@@ -68,8 +68,8 @@ def plan_a_training(
 def _check(what: str, rows: Sequence[Numbers], n: int, *, above: bool) -> None:
     """Raise a ValueError unless each row has n finite numbers, above 0 or at least not below."""
     for row in rows:
-        fits = len(row) == n and all(math.isfinite(x) and (x > 0 or x == 0 != above) for x in row)
-        if not fits:
+        lowest = math.ulp(0) if above else 0
+        if len(row) != n or not all(lowest <= x < math.inf for x in row):
             bound = "above 0" if above else "not below 0"
             raise ValueError(
                 f"{what} needs {n} finite number{'s' * (n > 1)} {bound}, got {tuple(row)}."
