@@ -39,7 +39,7 @@ GROUPS = many.parameters["group"]
 
 
 def errors(method, group=GROUPS[-1], of="error"):
-    """A method's errors on the five judged series (MASE), one for each seed."""
+    """A method's errors on the twenty judged series (MASE), one for each seed."""
     group = 1 if method in field.SIMPLE else group
     return many.select(method=method, group=group)[0][of]
 
@@ -115,7 +115,7 @@ curves(
 )
 plt.show()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "All networks, each trained on a hundred series. Error (MASE) on five of them, 14 days ahead; mean and range of two seeds (stored experiment).", "name": "fig-fore-linear"}, "image": {"alt": "Eight bars: as last week is the longest; then follow ETS, SARIMAX, and five networks; the last bar is the best possible forecast."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "All networks, each trained on a hundred series. Error (MASE) on twenty of them, 14 days ahead; mean and range of two seeds (stored experiment).", "name": "fig-fore-linear"}, "image": {"alt": "Eight bars: as last week is the longest; then follow ETS, SARIMAX, and five networks; the last bar is the best possible forecast."}}
 by_method = {name: errors(name) for name in many.parameters["method"]}
 bars(by_method | {"best possible": many.rows[0]["best possible, error"]}, "error (MASE)")
 plt.show()
@@ -135,7 +135,7 @@ claim(
     best=best,
     holds=lambda linear, best: best < linear - 0.02,
     experiment="many_series",
-    scale="MASE; generated daily sales, 14 days ahead, promotions known; five series judged; two seeds",
+    scale="MASE; generated daily sales, 14 days ahead, promotions known; twenty series judged; two seeds",
 )
 
 # %% [markdown]
@@ -174,7 +174,7 @@ first, last = (
     for part in (slice(3), slice(-3, None))
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Error (MASE) by the days ahead, after training on a hundred series. Five series, four origins, mean of two seeds (stored experiment).", "name": "fig-fore-horizon"}, "image": {"alt": "Three curves over 1 to 14 days ahead. The seasonal naive forecast is above the two networks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Error (MASE) by the days ahead, after training on a hundred series. Twenty series, four origins, mean of two seeds (stored experiment).", "name": "fig-fore-horizon"}, "image": {"alt": "Three curves over 1 to 14 days ahead. The seasonal naive forecast is above the two networks."}}
 curves(by_day, "days ahead", "error (MASE)")
 plt.show()
 
@@ -193,7 +193,7 @@ claim(
         abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.05
     ),
     experiment="many_series",
-    scale="MASE; a hundred generated series, five judged at four origins; 14 days ahead at most; two seeds",
+    scale="MASE; a hundred generated series, twenty judged at four origins; 14 days ahead at most; two seeds",
 )
 
 # %% [markdown]
@@ -230,7 +230,7 @@ claim(
     false=mean_of["false"],
     holds=lambda given, hidden, false: given < hidden - 0.03 and false > hidden - 0.03,
     experiment="sales_inputs",
-    scale="MASE; SARIMAX, linear, LSTM, Transformer; a hundred generated series, five judged; two seeds",
+    scale="MASE; SARIMAX, linear, LSTM, Transformer; a hundred generated series, twenty judged; two seeds",
 )
 
 # %% [markdown]
@@ -466,7 +466,7 @@ claim(
     most=max(ratios),
     holds=lambda least, most: 1.3 < least < most < 8,
     experiment="many_series",
-    scale="eight methods and the true median; five generated series, 56 days each; two seeds",
+    scale="eight methods and the true median; twenty generated series, 56 days each; two seeds",
 )
 
 # %% tags=["evidence"]
