@@ -511,8 +511,8 @@ plt.show()
 # %% tags=["training"]
 known = field.origins(1095, "test")  # four origins, two weeks apart
 linear = field.network("linear", n_known=2, seed=0)
-field.train(linear, seen.until(known[0]), rate=3e-2, log=True, seed=0, steps=field.STEPS)
-forecast = field.ready(linear, log=True)
+field.train(linear, seen.until(known[0]), rate=3e-2, log=False, seed=0, steps=field.STEPS)
+forecast = field.ready(linear, log=False)
 by_linear = torch.stack([forecast(seen.until(origin, 14)) for origin in known], dim=1)
 by_naive = torch.stack(
     [seasonal_naive(seen.values[:, :origin], 14, 7) for origin in known], dim=1
@@ -525,21 +525,17 @@ observe(
     "*As last week* has a MASE of {naive:.2f}, and the linear network, trained on a hundred series, one of {linear:.2f}.",
     naive=live["naive"],
     linear=live["linear"],
-    holds=live["linear"] < live["naive"] - 0.1,
+    holds=live["linear"] < live["naive"] - 0.2,
 )
 
 # %% [markdown]
-# Now the whole field: an LSTM, a Transformer and two linear networks learn from 1, 10 and 100 series. Beside them are two classical methods with a model for each series, exponential smoothing (ETS) and SARIMAX {cite}`hyndman2021forecasting`. Each method has four settings, chosen on earlier weeks.
+# Now the whole field: an LSTM, a Transformer and two linear networks learn from 1, 10 and 100 series. Beside them are two classical methods with a model for each series, exponential smoothing (ETS) and SARIMAX {cite}`hyndman2021forecasting`. Each method has four settings, chosen on earlier weeks. All but ETS are told the days of promotions.
 
 # %% tags=["view"]
 guess(
-    "Which methods are best if each learns from a single series of three years?",
-    [
-        "the LSTM and the Transformer",
-        "the classical methods and the linear networks",
-        "as last week",
-    ],
-    right="the classical methods and the linear networks",
+    "Which method is best if each learns from a single series of three years?",
+    ["the LSTM", "SARIMAX, a classical method", "as last week"],
+    right="SARIMAX, a classical method",
     because="The figure below shows it: with one series, a network has too little to learn from.",
 )
 
@@ -560,7 +556,7 @@ by_group = {
 alone = {name: mase_of(name) for name in ("seasonal naive", "ETS", "SARIMAX")}
 levels = alone | {"best possible": many.rows[0]["best possible, error"]}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Networks need many series. Error (MASE) on the same twenty series by the number of series to learn from. Grey: methods with a model for each series, and the true median (stored experiment).", "name": "fig-fore-many"}, "image": {"alt": "Four falling curves over 1, 10 and 100 series, between horizontal lines: as last week at the top, then ETS and SARIMAX, and the best possible forecast at the bottom."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A network needs more than one series. Error (MASE) on the same twenty series by the number of series to learn from. Grey: methods with a model for each series, and the true median (stored experiment).", "name": "fig-fore-many"}, "image": {"alt": "Four curves over 1, 10 and 100 series, which fall up to 10, between horizontal lines: as last week at the top, then ETS and SARIMAX, and the best possible forecast at the bottom."}}
 ax = curves(by_group, "series to learn from", "error (MASE)", logx=True)
 ax.set_xticks(GROUPS, GROUPS)
 for name, error in levels.items():
@@ -569,7 +565,27 @@ for name, error in levels.items():
 plt.show()
 
 # %% [markdown]
-# **The more series, the better the networks**: where one series says too little, a hundred say it together. No method reaches the best possible forecast, which knows the true parts.
+# **One series says too little for a network; ten or a hundred say it together.** Is the LSTM's lead over SARIMAX a matter of luck? We count the series on which it is ahead.
+
+# %%
+by_series = {
+    (name, n): many.select(method=name, group=n)[0]["by series"]
+    for name, n in (("SARIMAX", 1), ("LSTM", 1), ("LSTM", 100))
+}
+rival = by_series.pop(("SARIMAX", 1))
+ahead_on = {n: sum(a < b for a, b in zip(of, rival)) for (_, n), of in by_series.items()}
+
+# %% tags=["evidence"]
+observe(
+    "With a series of its own, the LSTM is ahead of SARIMAX on {one} of {n} series; after learning from a hundred, on {hundred}.",
+    one=ahead_on[1],
+    hundred=ahead_on[100],
+    n=len(rival),
+    holds=ahead_on[1] < 10 < ahead_on[100] < 16,
+)
+
+# %% [markdown]
+# So the classical method isn't beaten safely, and no method reaches the best possible forecast, which knows the true parts.
 #
 # ## Look inside
 #
@@ -693,14 +709,16 @@ claim(
 # (claim-fore-2)=
 
 # %% tags=["evidence"]
-single, many_of = (fmean(mase_of(name, n) for name in published) for n in (1, 100))
 claim(
     "fore-2",
-    "Yes, if there are many series: LSTM and Transformer reach errors of {hundred:.2f} with a hundred, {one:.2f} with one; the best classical method reaches {classic:.2f}.",
-    hundred=many_of,
-    one=single,
-    classic=min(alone["ETS"], alone["SARIMAX"]),
-    holds=lambda hundred, one, classic: hundred < classic < one,
+    "Yes, than *as last week* ({naive:.2f}): from a hundred series the LSTM reaches {hundred:.2f}, from one {one:.2f}. SARIMAX keeps up, with {classic:.2f}.",
+    naive=alone["seasonal naive"],
+    hundred=mase_of("LSTM", 100),
+    one=mase_of("LSTM"),
+    classic=alone["SARIMAX"],
+    holds=lambda naive, hundred, one, classic: (
+        one < 0.8 * naive and hundred < classic < one and classic - hundred < 0.15
+    ),
     experiment="many_series",
     scale="MASE; generated daily sales of three years, 14 days ahead, promotions known; twenty series judged; two seeds",
 )
