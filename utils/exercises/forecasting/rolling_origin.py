@@ -290,9 +290,3 @@ def origins_alone(n, first, T, step):
 )
 def ends(n, first, T, step):
     return [(origin, origin + T) for origin in origins_of(n, first, T, step)]
-
-
-@exercise.mistake("your steps are counted from 1: the first step of the series has the number 0.")
-def counted_from_1(n, first, T, step):
-    known = rolled(origins_of(n, first, T, step), T)
-    return [([t + 1 for t in past], [t + 1 for t in ahead]) for past, ahead in known]
