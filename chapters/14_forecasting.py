@@ -531,7 +531,7 @@ observe(
 )
 
 # %% [markdown]
-# Now the whole field. An LSTM, a Transformer, the linear network and DLinear, which treats the trend and the rest apart, learn from 1, 10 and 100 series. Next to them are two classical methods with a model for each series {cite}`hyndman2021forecasting`. Exponential smoothing (ETS) lets the past fade. SARIMAX is a regression on past values and on known inputs. Each method has four settings, chosen on earlier weeks. ETS can't be told of promotions; the others are. All are judged on twenty new series.
+# Now the whole field. An LSTM, a Transformer, the linear network and DLinear, which treats the trend and the rest apart, learn from 1, 10 and 100 series. Next to them are two classical methods with a model for each series {cite}`hyndman2021forecasting`. Exponential smoothing (ETS) lets the past fade. SARIMAX is a regression on past values and on known inputs. Each method has four settings, chosen on earlier weeks. ETS can't be told of promotions; the others are. All are judged on later weeks of the same twenty series.
 
 # %% tags=["view"]
 guess(
