@@ -65,7 +65,9 @@ curves(fading, "steps ago", "weight")
 plt.show()
 
 # %% [markdown]
-# **SARIMAX** is a linear regression of a value on past values, past errors, the same of a season ago, and known inputs. Both are fitted by `statsmodels`, each in four variants, and the one is taken that is best on the validation weeks. That doesn't make it safe: on the shop's 54 weeks, ETS loses to the naive forecast. It learns its share $a$ from few weeks, among them one without trade.
+# **SARIMAX** is a linear regression on known inputs. Its errors depend on past errors and past values, of yesterday and of a season ago. Both are fitted by `statsmodels`, each in four variants, and the one is taken that is best on the validation weeks. That doesn't make it safe: on the shop's 54 weeks, eight validation weeks choose a variant in logarithms, and it loses to the naive forecast.
+#
+# A comparison with networks is never quite even. Networks train on the absolute error by which all are judged, and once; ETS and SARIMAX fit squares, and are fitted anew at each origin.
 
 # %%
 held = task.weeks()
@@ -124,18 +126,37 @@ plt.show()
 # (claim-fore-6)=
 
 # %% tags=["evidence"]
-linear, best = (
-    min(fmean(by_method[name]) for name in names)
-    for names in (("linear", "DLinear"), ("LSTM", "Transformer", "patches"))
-)
+mean = {name: fmean(of) for name, of in by_method.items()}
 claim(
     "fore-6",
-    "No: with a hundred series, the better of two linear networks has an error of {linear:.2f}, and the best of three others {best:.2f}.",
-    linear=linear,
-    best=best,
-    holds=lambda linear, best: best < linear - 0.02,
+    "No, not here: LSTM and PatchTST have errors of {lstm:.2f} and {patches:.2f}, the better linear network {linear:.2f}. But the Transformer has {transformer:.2f}.",
+    lstm=mean["LSTM"],
+    patches=mean["patches"],
+    linear=min(mean["linear"], mean["DLinear"]),
+    transformer=mean["Transformer"],
+    holds=lambda lstm, patches, linear, transformer: (
+        max(lstm, patches) < linear - 0.03 and abs(transformer - linear) < 0.03
+    ),
     experiment="many_series",
-    scale="MASE; generated daily sales, 14 days ahead, promotions known; twenty series judged; two seeds",
+    scale="MASE; a hundred generated series, twenty judged, 14 days ahead, promotions known; 700 steps; two seeds",
+)
+
+# %% [markdown]
+# Seven hundred steps are few for a Transformer. The forecasters of the lesson's page had 5,000, on series of other markets and without promotions.
+
+# %%
+page = experiments.load("forecast_page")
+after_5000 = {
+    name: fmean(page.column(f"error of {name}")) for name in ("linear", "LSTM", "Transformer")
+}
+
+# %% tags=["evidence"]
+observe(
+    "There the Transformer is off by {transformer:.2f} deviations, the linear network by {linear:.2f}, and the LSTM by {lstm:.2f}.",
+    transformer=after_5000["Transformer"],
+    linear=after_5000["linear"],
+    lstm=after_5000["LSTM"],
+    holds=after_5000["Transformer"] < min(after_5000["linear"], after_5000["LSTM"]) - 0.03,
 )
 
 # %% [markdown]
@@ -176,7 +197,7 @@ observe(
 )
 
 # %% [markdown]
-# So a year is worth much, and two more are worth little: with a hundred series, all of them show the same year.
+# So a year is worth much here, and two more are worth little. With a hundred series, that may be because all of them show the same year. (The last eight weeks are judged, so that of 210 days, 154 are learned from.)
 
 # %% [markdown]
 # (deeper-horizon)=
@@ -191,10 +212,10 @@ by_day = {
 }
 first, last = (
     {name: fmean(of[part]) for name, (_, of) in by_day.items()}
-    for part in (slice(3), slice(-3, None))
+    for part in (slice(7), slice(7, None))
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Error (MASE) by the days ahead, after training on a hundred series. Twenty series, four origins, mean of two seeds (stored experiment).", "name": "fig-fore-horizon"}, "image": {"alt": "Three curves over 1 to 14 days ahead. The seasonal naive forecast is above the two networks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Error (MASE) by the days ahead, after training on a hundred series. Origins are two weeks apart, so each day ahead is one weekday: the waves are the week. Twenty series, four origins, mean of two seeds (stored experiment).", "name": "fig-fore-horizon"}, "image": {"alt": "Three curves over 1 to 14 days ahead. The seasonal naive forecast is above the two networks."}}
 curves(by_day, "days ahead", "error (MASE)")
 plt.show()
 
@@ -204,13 +225,14 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "fore-3",
-    "Can't tell here: up to three days ahead, LSTM and Transformer have errors of {lstm_first:.2f} and {transformer_first:.2f}; from twelve to fourteen, of {lstm_last:.2f} and {transformer_last:.2f}.",
+    "Can't tell here: in the first week, LSTM and Transformer have errors of {lstm_first:.2f} and {transformer_first:.2f}; in the second, of {lstm_last:.2f} and {transformer_last:.2f}.",
     lstm_first=first["LSTM"],
     transformer_first=first["Transformer"],
     lstm_last=last["LSTM"],
     transformer_last=last["Transformer"],
     holds=lambda lstm_first, transformer_first, lstm_last, transformer_last: (
-        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.05
+        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.03
+        and lstm_first < transformer_first
     ),
     experiment="many_series",
     scale="MASE; a hundred generated series, twenty judged at four origins; 14 days ahead at most; two seeds",
@@ -248,7 +270,7 @@ claim(
     given=mean_of["given"],
     hidden=mean_of["hidden"],
     false=mean_of["false"],
-    holds=lambda given, hidden, false: given < hidden - 0.03 and false > hidden - 0.03,
+    holds=lambda given, hidden, false: given < hidden - 0.03 and false > hidden - 0.01,
     experiment="sales_inputs",
     scale="MASE; SARIMAX, linear, LSTM, Transformer; a hundred generated series, twenty judged; two seeds",
 )
@@ -275,21 +297,19 @@ plt.show()
 # (claim-fore-5)=
 
 # %% tags=["evidence"]
-best, without, mean_head = (
-    fmean(looks.column(of, market=market))
-    for of, market in (
-        ("best head", "weekly"),
-        ("best head", "no season"),
-        ("at weeks", "weekly"),
-    )
-)
+best = looks.column("best head", market="weekly")
+together = looks.column("at weeks", market="weekly")
 claim(
     "fore-5",
-    "Yes, if one picks the head: the best of four gives whole weeks {best:.1f} times an even share (without a season, {without:.1f}); all together, {mean:.1f}.",
-    best=best,
-    without=without,
-    mean=mean_head,
-    holds=lambda best, without, mean: best > 1.5 and without < best - 0.3 and mean < best - 0.3,
+    "Yes, if one knows the season: the head chosen by it attends to whole weeks {least:.1f} to {most:.1f} times as much (without one, {without:.1f}); all heads, {low:.1f} to {high:.1f}.",
+    least=min(best),
+    most=max(best),
+    without=fmean(looks.column("best head", market="no season")),
+    low=min(together),
+    high=max(together),
+    holds=lambda least, most, without, low, high: (
+        without + 0.5 < least < most and low < 1 and high < most
+    ),
     experiment="attention_lags",
     scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
 )
@@ -339,7 +359,7 @@ observe(
 )
 
 # %% [markdown]
-# For log-normal numbers one can compute it: weighting by $1/y$ moves the median from $e^\mu$ to $e^{\mu - \sigma^2}$, here from 100 to 37. The table's forecasts were too low, too, and MAPE was the measure that punished them least.
+# For log-normal numbers one can compute it: weighting by $1/y$ moves the median from $e^\mu$ to $e^{\mu - \sigma^2}$, here from 100 to 37.
 #
 # (deeper-quantiles)=
 # ## Quantiles, and intervals that hold
@@ -398,7 +418,7 @@ observe(
     "The intervals are {before:.2f} deviations wide before calibration, and {after:.2f} after it.",
     before=before,
     after=after,
-    holds=0.5 < after / before < 2,
+    holds=0.8 < after / before < 1.25,
 )
 
 # %% [markdown]
@@ -452,10 +472,12 @@ observe(
     n=len(better),
     better=fmean(better),
     beaten=fmean(beaten),
-    holds=fmean(beaten) < 0.5,
+    holds=fmean(beaten) < 0.25,
 )
 
 # %% [markdown]
+# All of these are in the two years, where *as in last year's week* is better still.
+#
 # (deeper-peaks)=
 # ## Are forecasts furthest off at the peaks?
 #
@@ -478,13 +500,17 @@ table(
 # (claim-fore-7)=
 
 # %% tags=["evidence"]
-ratios = [peaks / others for others, peaks in at_peaks.values()]
+ratio = {name: peaks / others for name, (others, peaks) in at_peaks.items()}
 claim(
     "fore-7",
-    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, even if the true parts are known.",
-    least=min(ratios),
-    most=max(ratios),
-    holds=lambda least, most: 1.3 < least < most < 8,
+    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, even if the true parts are known (LSTM {lstm:.1f}, Transformer {transformer:.1f}).",
+    least=min(ratio.values()),
+    most=max(ratio.values()),
+    lstm=ratio["LSTM"],
+    transformer=ratio["Transformer"],
+    holds=lambda least, most, lstm, transformer: (
+        1.8 < least < most < 3.6 and abs(lstm - transformer) < 0.4
+    ),
     experiment="many_series",
     scale="eight methods and the true median; twenty generated series, 56 days each; two seeds",
 )
@@ -492,11 +518,11 @@ claim(
 # %% tags=["evidence"]
 (lstm,), (transformer,) = (weekly.select(weeks="all", method=of) for of in ("LSTM", "Transformer"))
 observe(
-    "And the smoothness? On the shop's test weeks, the forecasts of the LSTM have a deviation of £{lstm:,.0f}, those of the Transformer of £{transformer:,.0f}, and the sales of £{sales:,.0f}.",
-    lstm=lstm["8, spread"],
+    "Is the Transformer more robust, or smoother? On the shop's test weeks, its forecasts have a standard deviation of £{transformer:,.0f}, those of the LSTM of £{lstm:,.0f}, and the sales of £{sales:,.0f}.",
     transformer=transformer["8, spread"],
+    lstm=lstm["8, spread"],
     sales=target.std(),
-    holds=max(lstm["8, spread"], transformer["8, spread"]) < target.std(),
+    holds=lstm["8, spread"] < transformer["8, spread"] < target.std() / 3,
 )
 
 # %% [markdown]
