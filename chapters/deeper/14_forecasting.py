@@ -270,7 +270,7 @@ claim(
     given=mean_of["given"],
     hidden=mean_of["hidden"],
     false=mean_of["false"],
-    holds=lambda given, hidden, false: given < hidden - 0.03 and false > hidden - 0.01,
+    holds=lambda given, hidden, false: given < hidden - 0.1 and abs(false - hidden) < 0.05,
     experiment="sales_inputs",
     scale="MASE; SARIMAX, linear, LSTM, Transformer; a hundred generated series, twenty judged; two seeds",
 )
@@ -457,7 +457,7 @@ table(rows, ["forecast", "MAE (£)", "MAPE", "sMAPE", "weighted MAE (£)"])
 # (For each network, this is the window with the smallest error *in the test*, so the choice favours the networks.) Which of the two networks is better? That depends on the window, the weeks and the seed:
 
 # %%
-better, beaten = [], []
+better, beaten, where = [], [], set()
 for weeks in WEEKS:
     (simple,) = weekly.select(weeks=weeks, method="simple")
     (lstm,), (transformer,) = (weekly.select(weeks=weeks, method=of) for of in task.PUBLISHED)
@@ -465,6 +465,7 @@ for weeks in WEEKS:
         for a, b in zip(lstm[f"{window}, mae"], transformer[f"{window}, mae"]):
             better.append(b < a)
             beaten.append(min(a, b) < simple["last week, mae"])
+            where |= {weeks} if beaten[-1] else set()
 
 # %% tags=["evidence"]
 observe(
@@ -472,7 +473,7 @@ observe(
     n=len(better),
     better=fmean(better),
     beaten=fmean(beaten),
-    holds=fmean(beaten) < 0.25,
+    holds=fmean(beaten) < 0.25 and where == {"two years"},
 )
 
 # %% [markdown]
