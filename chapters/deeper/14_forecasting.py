@@ -39,7 +39,7 @@ GROUPS = many.parameters["group"]
 
 
 def errors(method, group=GROUPS[-1], of="error"):
-    """A method's errors on the five judged series (MASE), one for each seed."""
+    """A method's errors on the twenty judged series (MASE), one for each seed."""
     group = 1 if method in field.SIMPLE else group
     return many.select(method=method, group=group)[0][of]
 
@@ -65,7 +65,9 @@ curves(fading, "steps ago", "weight")
 plt.show()
 
 # %% [markdown]
-# **SARIMAX** is a linear regression of a value on past values, past errors, the same of a season ago, and known inputs. Both are fitted by `statsmodels`, each in four variants, and the one is taken that is best on the validation weeks. That doesn't make it safe: on the shop's 54 weeks, ETS loses to the naive forecast. It learns its share $a$ from few weeks, among them one without trade.
+# **SARIMAX** is a linear regression on known inputs. Its errors depend on past errors and past values, of yesterday and of a season ago. Both are fitted by `statsmodels`, each in four variants, and the one is taken that is best on the validation weeks. That doesn't make it safe: on the shop's 54 weeks, eight validation weeks choose a variant in logarithms, and it loses to the naive forecast.
+#
+# A comparison with networks is never quite even. Networks train on the absolute error by which all are judged, and once; ETS and SARIMAX fit squares, and are fitted anew at each origin.
 
 # %%
 held = task.weeks()
@@ -115,7 +117,7 @@ curves(
 )
 plt.show()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "All networks, each trained on a hundred series. Error (MASE) on five of them, 14 days ahead; mean and range of two seeds (stored experiment).", "name": "fig-fore-linear"}, "image": {"alt": "Eight bars: as last week is the longest; then follow ETS, SARIMAX, and five networks; the last bar is the best possible forecast."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "All networks, each trained on a hundred series. Error (MASE) on twenty of them, 14 days ahead; mean and range of two seeds (stored experiment).", "name": "fig-fore-linear"}, "image": {"alt": "Eight bars: as last week is the longest; then follow ETS, SARIMAX, and five networks; the last bar is the best possible forecast."}}
 by_method = {name: errors(name) for name in many.parameters["method"]}
 bars(by_method | {"best possible": many.rows[0]["best possible, error"]}, "error (MASE)")
 plt.show()
@@ -124,18 +126,37 @@ plt.show()
 # (claim-fore-6)=
 
 # %% tags=["evidence"]
-linear, best = (
-    min(fmean(by_method[name]) for name in names)
-    for names in (("linear", "DLinear"), ("LSTM", "Transformer", "patches"))
-)
+mean = {name: fmean(of) for name, of in by_method.items()}
 claim(
     "fore-6",
-    "No: with a hundred series, the better of two linear networks has an error of {linear:.2f}, and the best of three others {best:.2f}.",
-    linear=linear,
-    best=best,
-    holds=lambda linear, best: best < linear - 0.02,
+    "No, not here: LSTM and PatchTST have errors of {lstm:.2f} and {patches:.2f}, the better linear network {linear:.2f}. But the Transformer has {transformer:.2f}.",
+    lstm=mean["LSTM"],
+    patches=mean["patches"],
+    linear=min(mean["linear"], mean["DLinear"]),
+    transformer=mean["Transformer"],
+    holds=lambda lstm, patches, linear, transformer: (
+        max(lstm, patches) < linear - 0.03 and abs(transformer - linear) < 0.03
+    ),
     experiment="many_series",
-    scale="MASE; generated daily sales, 14 days ahead, promotions known; five series judged; two seeds",
+    scale="MASE; a hundred generated series, twenty judged, 14 days ahead, promotions known; 700 steps; two seeds",
+)
+
+# %% [markdown]
+# Seven hundred steps are few for a Transformer. The forecasters of the lesson's page had 5,000, on series of other markets and without promotions.
+
+# %%
+page = experiments.load("forecast_page")
+after_5000 = {
+    name: fmean(page.column(f"error of {name}")) for name in ("linear", "LSTM", "Transformer")
+}
+
+# %% tags=["evidence"]
+observe(
+    "There the Transformer is off by {transformer:.2f} deviations, the linear network by {linear:.2f}, and the LSTM by {lstm:.2f}.",
+    transformer=after_5000["Transformer"],
+    linear=after_5000["linear"],
+    lstm=after_5000["LSTM"],
+    holds=after_5000["Transformer"] < min(after_5000["linear"], after_5000["LSTM"]) - 0.03,
 )
 
 # %% [markdown]
@@ -158,6 +179,26 @@ ax.set_xticks(DAYS, DAYS)
 ax.minorticks_off()
 plt.show()
 
+# %% tags=["evidence"]
+mean_at = {
+    (name, n): of[:, k].mean().item()
+    for name, (_, of) in by_days.items()
+    for k, n in enumerate(DAYS)
+}
+networks = "LSTM", "Transformer"
+few, year, years = (fmean(mean_at[name, n] for name in networks) for n in DAYS)
+observe(
+    "From 210 days, the two networks have a mean error of {few:.2f}, and ETS, which isn't told of promotions, of {ets:.2f}. From 420 days, the networks' error is {year:.2f}, and from 1,095 days {years:.2f}.",
+    few=few,
+    ets=mean_at["ETS", 210],
+    year=year,
+    years=years,
+    holds=few > mean_at["ETS", 210] > year + 0.05 and abs(years - year) < 0.06,
+)
+
+# %% [markdown]
+# So a year is worth much here, and two more are worth little. With a hundred series, that may be because all of them show the same year. (The last eight weeks are judged, so that of 210 days, 154 are learned from.)
+
 # %% [markdown]
 # (deeper-horizon)=
 # ## Is the Transformer for long horizons?
@@ -171,10 +212,10 @@ by_day = {
 }
 first, last = (
     {name: fmean(of[part]) for name, (_, of) in by_day.items()}
-    for part in (slice(3), slice(-3, None))
+    for part in (slice(7), slice(7, None))
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Error (MASE) by the days ahead, after training on a hundred series. Five series, four origins, mean of two seeds (stored experiment).", "name": "fig-fore-horizon"}, "image": {"alt": "Three curves over 1 to 14 days ahead. The seasonal naive forecast is above the two networks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Error (MASE) by the days ahead, after training on a hundred series. Origins are two weeks apart, so each day ahead is one weekday: the waves are the week. Twenty series, four origins, mean of two seeds (stored experiment).", "name": "fig-fore-horizon"}, "image": {"alt": "Three curves over 1 to 14 days ahead. The seasonal naive forecast is above the two networks."}}
 curves(by_day, "days ahead", "error (MASE)")
 plt.show()
 
@@ -184,16 +225,17 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "fore-3",
-    "Can't tell here: up to three days ahead, LSTM and Transformer have errors of {lstm_first:.2f} and {transformer_first:.2f}; from twelve to fourteen, of {lstm_last:.2f} and {transformer_last:.2f}.",
+    "Can't tell here: in the first week, LSTM and Transformer have errors of {lstm_first:.2f} and {transformer_first:.2f}; in the second, of {lstm_last:.2f} and {transformer_last:.2f}.",
     lstm_first=first["LSTM"],
     transformer_first=first["Transformer"],
     lstm_last=last["LSTM"],
     transformer_last=last["Transformer"],
     holds=lambda lstm_first, transformer_first, lstm_last, transformer_last: (
-        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.05
+        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.03
+        and lstm_first < transformer_first
     ),
     experiment="many_series",
-    scale="MASE; a hundred generated series, five judged at four origins; 14 days ahead at most; two seeds",
+    scale="MASE; a hundred generated series, twenty judged at four origins; 14 days ahead at most; two seeds",
 )
 
 # %% [markdown]
@@ -228,9 +270,9 @@ claim(
     given=mean_of["given"],
     hidden=mean_of["hidden"],
     false=mean_of["false"],
-    holds=lambda given, hidden, false: given < hidden - 0.03 and false > hidden - 0.03,
+    holds=lambda given, hidden, false: given < hidden - 0.1 and abs(false - hidden) < 0.05,
     experiment="sales_inputs",
-    scale="MASE; SARIMAX, linear, LSTM, Transformer; a hundred generated series, five judged; two seeds",
+    scale="MASE; SARIMAX, linear, LSTM, Transformer; a hundred generated series, twenty judged; two seeds",
 )
 
 # %% [markdown]
@@ -255,21 +297,19 @@ plt.show()
 # (claim-fore-5)=
 
 # %% tags=["evidence"]
-best, without, mean_head = (
-    fmean(looks.column(of, market=market))
-    for of, market in (
-        ("best head", "weekly"),
-        ("best head", "no season"),
-        ("at weeks", "weekly"),
-    )
-)
+best = looks.column("best head", market="weekly")
+together = looks.column("at weeks", market="weekly")
 claim(
     "fore-5",
-    "Yes, if one picks the head: the best of four gives whole weeks {best:.1f} times an even share (without a season, {without:.1f}); all together, {mean:.1f}.",
-    best=best,
-    without=without,
-    mean=mean_head,
-    holds=lambda best, without, mean: best > 1.5 and without < best - 0.3 and mean < best - 0.3,
+    "Yes, if one knows the season: the head chosen by it attends to whole weeks {least:.1f} to {most:.1f} times as much (without one, {without:.1f}); all heads, {low:.1f} to {high:.1f}.",
+    least=min(best),
+    most=max(best),
+    without=fmean(looks.column("best head", market="no season")),
+    low=min(together),
+    high=max(together),
+    holds=lambda least, most, without, low, high: (
+        without + 0.5 < least < most and low < 1 and high < most
+    ),
     experiment="attention_lags",
     scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
 )
@@ -319,7 +359,7 @@ observe(
 )
 
 # %% [markdown]
-# For log-normal numbers one can compute it: weighting by $1/y$ moves the median from $e^\mu$ to $e^{\mu - \sigma^2}$, here from 100 to 37. The table's forecasts were too low, too, and MAPE was the measure that punished them least.
+# For log-normal numbers one can compute it: weighting by $1/y$ moves the median from $e^\mu$ to $e^{\mu - \sigma^2}$, here from 100 to 37.
 #
 # (deeper-quantiles)=
 # ## Quantiles, and intervals that hold
@@ -378,7 +418,7 @@ observe(
     "The intervals are {before:.2f} deviations wide before calibration, and {after:.2f} after it.",
     before=before,
     after=after,
-    holds=0.5 < after / before < 2,
+    holds=0.8 < after / before < 1.25,
 )
 
 # %% [markdown]
@@ -417,7 +457,7 @@ table(rows, ["forecast", "MAE (£)", "MAPE", "sMAPE", "weighted MAE (£)"])
 # (For each network, this is the window with the smallest error *in the test*, so the choice favours the networks.) Which of the two networks is better? That depends on the window, the weeks and the seed:
 
 # %%
-better, beaten = [], []
+better, beaten, where = [], [], set()
 for weeks in WEEKS:
     (simple,) = weekly.select(weeks=weeks, method="simple")
     (lstm,), (transformer,) = (weekly.select(weeks=weeks, method=of) for of in task.PUBLISHED)
@@ -425,6 +465,7 @@ for weeks in WEEKS:
         for a, b in zip(lstm[f"{window}, mae"], transformer[f"{window}, mae"]):
             better.append(b < a)
             beaten.append(min(a, b) < simple["last week, mae"])
+            where |= {weeks} if beaten[-1] else set()
 
 # %% tags=["evidence"]
 observe(
@@ -432,10 +473,12 @@ observe(
     n=len(better),
     better=fmean(better),
     beaten=fmean(beaten),
-    holds=fmean(beaten) < 0.5,
+    holds=fmean(beaten) < 0.25 and where == {"two years"},
 )
 
 # %% [markdown]
+# All of these are in the two years, where *as in last year's week* is better still.
+#
 # (deeper-peaks)=
 # ## Are forecasts furthest off at the peaks?
 #
@@ -458,25 +501,29 @@ table(
 # (claim-fore-7)=
 
 # %% tags=["evidence"]
-ratios = [peaks / others for others, peaks in at_peaks.values()]
+ratio = {name: peaks / others for name, (others, peaks) in at_peaks.items()}
 claim(
     "fore-7",
-    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, even if the true parts are known.",
-    least=min(ratios),
-    most=max(ratios),
-    holds=lambda least, most: 1.3 < least < most < 8,
+    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, even if the true parts are known (LSTM {lstm:.1f}, Transformer {transformer:.1f}).",
+    least=min(ratio.values()),
+    most=max(ratio.values()),
+    lstm=ratio["LSTM"],
+    transformer=ratio["Transformer"],
+    holds=lambda least, most, lstm, transformer: (
+        1.8 < least < most < 3.6 and abs(lstm - transformer) < 0.4
+    ),
     experiment="many_series",
-    scale="eight methods and the true median; five generated series, 56 days each; two seeds",
+    scale="eight methods and the true median; twenty generated series, 56 days each; two seeds",
 )
 
 # %% tags=["evidence"]
 (lstm,), (transformer,) = (weekly.select(weeks="all", method=of) for of in ("LSTM", "Transformer"))
 observe(
-    "And the smoothness? On the shop's test weeks, the forecasts of the LSTM have a deviation of £{lstm:,.0f}, those of the Transformer of £{transformer:,.0f}, and the sales of £{sales:,.0f}.",
-    lstm=lstm["8, spread"],
+    "Is the Transformer more robust, or smoother? On the shop's test weeks, its forecasts have a standard deviation of £{transformer:,.0f}, those of the LSTM of £{lstm:,.0f}, and the sales of £{sales:,.0f}.",
     transformer=transformer["8, spread"],
+    lstm=lstm["8, spread"],
     sales=target.std(),
-    holds=max(lstm["8, spread"], transformer["8, spread"]) < target.std(),
+    holds=lstm["8, spread"] < transformer["8, spread"] < target.std() / 3,
 )
 
 # %% [markdown]

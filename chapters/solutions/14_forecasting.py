@@ -73,7 +73,7 @@ for forecast in (50.0, 150.0, 200.0):
     print(f"forecast {forecast:g}: sMAPE {smape(target, torch.tensor([forecast])):.1f}%")
 
 # %% [markdown]
-# So it prefers forecasts that are too high to those that are equally far too low, and MAPE the other way round. It is symmetric in the two numbers, which may change places, and not in the error.
+# So it prefers forecasts that are too high to those that are equally far too low. (MAPE treats 50 and 150 alike, and prefers half to double.) It is symmetric in the two numbers, which may change places, and not in the error.
 
 # %% [markdown]
 # (solution-rolling-origin)=
@@ -91,7 +91,7 @@ def rolling_origin(n, first, T, step=1):
 rolling_origin = check("rolling_origin", rolling_origin)
 
 # %% [markdown]
-# With a step of $T$, each later value is forecast exactly once. With a smaller step, some are forecast several times, from different distances, and the errors are no longer independent.
+# With a step of $T$, no value is forecast twice. With a smaller step, some are forecast several times, from different distances, so their errors are even more alike.
 
 # %%
 for step in (1, 2):
@@ -102,7 +102,7 @@ for step in (1, 2):
 # (solution-which-leaks)=
 # ## Find the leak
 #
-# We change the future, and see whether the past notices. If a step's numbers before the origin are the same for both series, then no future went into them. The change has to be large and of every later day, so that no maximum and no mean misses it.
+# We change the future, and see whether the past notices. If a step's numbers before the origin are the same for both series, then no future went into them. The change has to be large and of every later day, so that no mean misses it.
 
 
 # %%

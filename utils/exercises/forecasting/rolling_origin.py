@@ -24,8 +24,8 @@ def in_lists(answer: Callable) -> Callable:
     """The answer with lists of numbers where it gives ranges or tensors of them."""
 
     @functools.wraps(answer)
-    def listed(*inputs: int) -> Any:
-        return as_list(answer(*inputs))
+    def listed(*inputs: int, **named: int) -> Any:
+        return as_list(answer(*inputs, **named))
 
     return listed
 
