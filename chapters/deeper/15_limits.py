@@ -124,7 +124,7 @@ observe(
 )
 
 # %% [markdown]
-# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsignedarchitectures`. Here are two of these by the words' length, with the range of the seeds.
+# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsignedarchitectures`. Here are two of these by the words' length, with the range of the seeds. Weiss et al. {cite}`weiss2018practical` showed that an LSTM can count with its cells.
 
 # %%
 ends = [longest for _, longest in SPANS]
@@ -269,7 +269,7 @@ observe(
 # | With recurrence in depth, it is Turing-complete. | So it is in {cite}`dehghani2019universal`: the same block is repeated, and the number of repetitions may grow with the input. They, too, say that the standard Transformer isn't, but for numbers of finite precision. |
 # | Parity is learned. | {cite}`bhattamishra2020ability` find little success with periodic languages and modular counting, of which parity is one. |
 # | Counter languages are learned, with limited depth. | They find Transformers that do well on some counter languages, and set weights for them by hand. |
-# | A fixed depth is a fixed time. | It holds for one pass through the network. A decoder that reads its own answers makes as many passes as it writes tokens {cite}`merrill2024expressive`. |
+# | A fixed depth is a fixed time. | It holds for one pass through the network. A decoder that reads its own answers makes as many passes as it writes tokens {cite}`feng2023towards,merrill2024expressive`. |
 # | Recurrent networks are Turing-complete, with real numbers of unlimited precision. | In {cite}`siegelmann1995computational`, rational numbers are enough. Their digits have to be unlimited in number. |
 # | Every continuous function from sequences to sequences can be approximated. | {cite}`yun2020transformers` prove it on a bounded set of inputs. Without positions, it holds for functions that treat all positions alike. |
 #
