@@ -50,7 +50,7 @@ use_book_style()
 # | Dyck-1, Dyck-2 | Which closing bracket may follow, of one kind or of two? | context-free |
 # | swaps | Pairs of five cups are exchanged: where is the ball? | regular |
 #
-# A *regular* language needs a fixed number of states, a *context-free* one a stack, and a *context-sensitive* one more than a stack. Nine networks read words of 1 to 20 symbols: an RNN and an LSTM with 32 units, and two blocks of width 32 with a linear recurrence or with attention. Of two learning rates, each network takes the one with more correct answers on other words of these lengths.
+# A *regular* language needs a fixed number of states, a *context-free* one a stack, and a *context-sensitive* one more than a stack. Nine networks read words of 1 to 20 symbols: an RNN and an LSTM with 32 units, and two blocks of width 32 with a linear recurrence or with attention. Each network takes the learning rate, one of two, that gives more correct answers on other words of these lengths.
 
 # %%
 parity = experiments.load("parity")
@@ -138,7 +138,7 @@ by_length = {
     for of, kind in (("LSTM", "LSTM"), ("Transformer", of_transformers[name]))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Words read without a wrong answer, by the greatest length of their group. Of five Transformers, the one that is best inside training's lengths. Mean and range of five seeds (stored experiment).", "name": "fig-lim-counters"}, "image": {"alt": "Four curves with bands over lengths of 20, 40, 80 and 160 symbols: aⁿbⁿ and aⁿbⁿcⁿ, each for an LSTM and a Transformer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Words read without a wrong answer, by the greatest length of their group. The Transformer is the one of five that is best inside training's lengths. Mean and range of five seeds (stored experiment).", "name": "fig-lim-counters"}, "image": {"alt": "Four curves with bands over lengths of 20, 40, 80 and 160 symbols: aⁿbⁿ and aⁿbⁿcⁿ, each for an LSTM and a Transformer."}}
 ax = curves(by_length, "symbols", "words (%)", logx=True)
 ax.set_xticks(ends, ends)
 ax.minorticks_off()
@@ -532,7 +532,7 @@ claim(
 )
 
 # %% [markdown]
-# The theorem promises that the weights exist. It says nothing about whether training finds them, how many are needed in practice, or what the network does between the examples.
+# The theorem promises that the weights exist. It leaves open whether training finds them, how many are needed in practice, or what the network does between the examples.
 #
 # (deeper-budgets)=
 # ## Ten times more to spend: how sure is the exponent?
