@@ -50,7 +50,7 @@ use_book_style()
 # | Dyck-1, Dyck-2 | Which closing bracket may follow, of one kind or of two? | context-free |
 # | swaps | Pairs of five cups are exchanged: where is the ball? | regular |
 #
-# A *regular* language needs a fixed number of states, a *context-free* one a stack, and a *context-sensitive* one more than a stack. Nine networks read words of 1 to 20 symbols: an RNN and an LSTM with 32 units, and two blocks of width 32 with a linear recurrence or with attention. Of two learning rates, each network takes the one with more correct answers on other words of these lengths.
+# A *regular* language needs a fixed number of states, a *context-free* one a stack, and a *context-sensitive* one more than a stack. Nine networks read words of 1 to 20 symbols: an RNN and an LSTM with 32 units, and two blocks of width 32 with a linear recurrence or with attention. Each network takes the learning rate, one of two, that gives more correct answers on other words of these lengths.
 
 # %%
 parity = experiments.load("parity")
@@ -124,7 +124,7 @@ observe(
 )
 
 # %% [markdown]
-# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsignedarchitectures`. Here are two of these by the words' length, with the range of the seeds.
+# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsignedarchitectures`. Here are two of these by the words' length, with the range of the seeds. Weiss et al. {cite}`weiss2018practical` showed that an LSTM can count with its cells.
 
 # %%
 ends = [longest for _, longest in SPANS]
@@ -138,7 +138,7 @@ by_length = {
     for of, kind in (("LSTM", "LSTM"), ("Transformer", of_transformers[name]))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Words read without a wrong answer, by the greatest length of their group. Of five Transformers, the one that is best inside training's lengths. Mean and range of five seeds (stored experiment).", "name": "fig-lim-counters"}, "image": {"alt": "Four curves with bands over lengths of 20, 40, 80 and 160 symbols: aⁿbⁿ and aⁿbⁿcⁿ, each for an LSTM and a Transformer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Words read without a wrong answer, by the greatest length of their group. The Transformer is the one of five that is best inside training's lengths. Mean and range of five seeds (stored experiment).", "name": "fig-lim-counters"}, "image": {"alt": "Four curves with bands over lengths of 20, 40, 80 and 160 symbols: aⁿbⁿ and aⁿbⁿcⁿ, each for an LSTM and a Transformer."}}
 ax = curves(by_length, "symbols", "words (%)", logx=True)
 ax.set_xticks(ends, ends)
 ax.minorticks_off()
@@ -240,19 +240,19 @@ plt.show()
 
 # %% tags=["evidence"]
 def reach(kind):
-    """Up to how many swaps at least 90% of the answers are correct."""
+    """Up to how many swaps at least half of the answers are correct."""
     means = np.mean(by_depth[kind][1], axis=0)
-    return int(np.argmax([*(means < 90), True]))
+    return int(np.argmax([*(means < 50), True]))
 
 
 observe(
-    "One block has at least 90% correct up to {one} swaps, two up to {two}, four up to {four}, eight up to {eight}. For the LSTM it is {lstm}.",
+    "One block has at least half of the answers correct up to {one} swaps, two blocks up to {two}, four up to {four}, eight up to {eight}. The LSTM has them up to {lstm}, the most that were asked.",
     one=reach("1 block"),
     two=reach("2 blocks"),
     four=reach("4 blocks"),
     eight=reach("8 blocks"),
     lstm=reach("LSTM"),
-    holds=reach("1 block") < reach("4 blocks"),
+    holds=reach("1 block") < reach("4 blocks") < reach("8 blocks") < reach("LSTM") == 20,
 )
 
 # %% [markdown]
@@ -269,7 +269,7 @@ observe(
 # | With recurrence in depth, it is Turing-complete. | So it is in {cite}`dehghani2019universal`: the same block is repeated, and the number of repetitions may grow with the input. They, too, say that the standard Transformer isn't, but for numbers of finite precision. |
 # | Parity is learned. | {cite}`bhattamishra2020ability` find little success with periodic languages and modular counting, of which parity is one. |
 # | Counter languages are learned, with limited depth. | They find Transformers that do well on some counter languages, and set weights for them by hand. |
-# | A fixed depth is a fixed time. | It holds for one pass through the network. A decoder that reads its own answers makes as many passes as it writes tokens {cite}`merrill2024expressive`. |
+# | A fixed depth is a fixed time. | It holds for one pass through the network. A decoder that reads its own answers makes as many passes as it writes tokens {cite}`feng2023towards,merrill2024expressive`. |
 # | Recurrent networks are Turing-complete, with real numbers of unlimited precision. | In {cite}`siegelmann1995computational`, rational numbers are enough. Their digits have to be unlimited in number. |
 # | Every continuous function from sequences to sequences can be approximated. | {cite}`yun2020transformers` prove it on a bounded set of inputs. Without positions, it holds for functions that treat all positions alike. |
 #
@@ -532,7 +532,7 @@ claim(
 )
 
 # %% [markdown]
-# The theorem promises that the weights exist. It says nothing about whether training finds them, how many are needed in practice, or what the network does between the examples.
+# The theorem promises that the weights exist. It leaves open whether training finds them, how many are needed in practice, or what the network does between the examples.
 #
 # (deeper-budgets)=
 # ## Ten times more to spend: how sure is the exponent?

@@ -107,12 +107,12 @@ def network(kind: str, language: Language, seed: int) -> nn.Module:
 
 
 def of_depth(n_blocks: int, language: Language, seed: int) -> nn.Module:
-    """Return an untrained Transformer with rotary positions and so many blocks.
+    """Return an untrained Transformer with sinusoidal positions and so many blocks.
 
     Raises: ValueError if there is no block.
     """
     torch.manual_seed(seed)
-    make = _blocks("rotary", n_layers=n_blocks)
+    make = _blocks("sinusoidal", n_layers=n_blocks)
     return make(len(language.symbols), len(language.classes))
 
 
