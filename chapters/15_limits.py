@@ -439,7 +439,7 @@ ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# Beyond 20 symbols it fails again. The steps would be as easy there, but it has learned to find its last answer only at positions that it has seen.
+# Beyond 20 symbols it fails again, although each step is as easy there. What it has learned holds for the lengths that it has seen.
 #
 # **Enough for tonight?** This is a good place to stop: you know what the two kinds of network can follow. Next, we give one of them more weights.
 #
