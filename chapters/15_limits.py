@@ -64,7 +64,7 @@ forecasting.switched(WORD)
 plt.show()
 
 # %% [markdown]
-# An article on both architectures has a table of what Transformers learn, and its first line says: parity {cite}`unsignedarchitectures`. We try it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then we ask for longer words.
+# An article on both architectures has a table of what Transformers learn, and its first line says: parity {cite}`unsigned2025architectures`. We try it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then we ask for longer words.
 
 # %% tags=["view"]
 guess(

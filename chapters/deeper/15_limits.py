@@ -124,7 +124,7 @@ observe(
 )
 
 # %% [markdown]
-# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsignedarchitectures`. Here are two of these by the words' length, with the range of the seeds. Weiss et al. {cite}`weiss2018practical` showed that an LSTM can count with its cells.
+# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsigned2025architectures`. Here are two of these by the words' length, with the range of the seeds. Weiss et al. {cite}`weiss2018practical` showed that an LSTM can count with its cells.
 
 # %%
 ends = [longest for _, longest in SPANS]
@@ -186,7 +186,7 @@ claim(
 # (deeper-depth)=
 # ## Does depth buy composition?
 #
-# *11 minutes, 7 of them yours.* **How many steps can a Transformer follow with so many blocks?** Following a ball under five cups is to compose permutations, one for each symbol. This is **state tracking**: a state that each symbol changes. A permutation of $n$ things is a row of $n$ numbers: the thing at position $i$ moves to the position that stands there.
+# *4 minutes.* **How many steps can a Transformer follow with so many blocks?** Following a ball under five cups is to compose permutations, one for each symbol. This is **state tracking**: a state that each symbol changes. A permutation of $n$ things is a row of $n$ numbers: the thing at position $i$ moves to the position that stands there.
 #
 # ```{exercise} One move after another
 # :label: exercise-compose
@@ -263,7 +263,7 @@ observe(
 #
 # *4 minutes.* **Does the article report what its sources prove?** Here it is, line by line.
 #
-# | the article {cite}`unsignedarchitectures` | its source |
+# | the article {cite}`unsigned2025architectures` | its source |
 # | --- | --- |
 # | The standard Transformer with hard attention is not Turing-complete. | {cite}`perez2019turing,perez2021attention` prove that it is. Their numbers have unlimited precision, their attention takes the maximum, and the decoder takes as many steps as it needs. |
 # | With recurrence in depth, it is Turing-complete. | So it is in {cite}`dehghani2019universal`: the same block is repeated, and the number of repetitions may grow with the input. They, too, say that the standard Transformer isn't, but for numbers of finite precision. |
@@ -316,7 +316,7 @@ claim(
 # (deeper-numbers)=
 # ## Where do machines by hand break?
 #
-# *4 minutes.* **Two recurrent networks are set by hand. One forgives errors; the other keeps them.** The first adds binary numbers, and it is the book's RNN with four units. Three of them say whether there are at least one, two or three ones to add, the carry included. Two or more ones are the next carry.
+# *4 minutes.* **Where does a machine by hand break?** Two recurrent networks are set by hand. One forgives errors; the other keeps them. The first adds binary numbers, and it is the book's RNN with four units. Three of them say whether there are at least one, two or three ones to add, the carry included. Two or more ones are the next carry.
 
 # %%
 adder, addition = computation.adding_rnn(), LANGUAGES["addition"]
@@ -537,7 +537,7 @@ claim(
 # (deeper-budgets)=
 # ## Ten times more to spend: how sure is the exponent?
 #
-# *14 minutes, 7 of them yours.* **The lesson read a best size off each curve of equal operations. How sure can we be with three such curves?** Near its lowest point, a curve over $\log N$ looks like a parabola {cite}`hoffmann2022training`.
+# *7 minutes.* **The lesson read a best size off each curve of equal operations. How sure can we be with three such curves?** Near its lowest point, a curve over $\log N$ looks like a parabola {cite}`hoffmann2022training`.
 #
 # ```{exercise} The cheapest size
 # :label: exercise-cheapest-size
