@@ -59,7 +59,7 @@ quiz("14_forecasting")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's drawings could be checked, because each sentence says what is correct. Next week's sales can't be checked today. So we begin with what is in print. An article, *From RNN to Transformer* {cite}`unsignedrnn`, lets two networks forecast what a shop in the United Kingdom sells in a week {cite}`chen2019online`. Its table has four measures of how far off they are. (They are defined below; smaller is better.)
+# *6 minutes.* Yesterday's drawings could be checked, because each sentence says what is correct. Next week's sales can't be checked today. So we begin with what is in print. An article, *From RNN to Transformer* {cite}`unsignedrnn`, lets two networks forecast what a shop in the United Kingdom sells in a week {cite}`chen2019online`. Its table has four measures of how far off they are. (Smaller is better.)
 
 # %%
 HEAD = ["forecast", "MAE (£)", "MAPE", "sMAPE", "weighted MAE (£)"]
@@ -82,7 +82,7 @@ observe(
 )
 
 # %% [markdown]
-# The article itself calls this a tendency, not a proof, since there are few weeks. Here they are: the first part is to learn from, the second to choose with, and the last eight weeks are the test.
+# The article itself calls this a tendency, since there are few weeks. Here they are: a part to learn from, one to choose with, and eight weeks as the test.
 
 # %%
 weeks = task.weeks()
@@ -147,9 +147,9 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* **A forecast is worth what it gains over one that costs nothing.** Weather forecasters know this: *tomorrow will be as today* is often true. A forecaster who is correct on 80% of days has shown nothing, if this rule is correct as often.
+# *1 minute.* **A forecast is worth what it gains over one that costs nothing.** If *tomorrow will be as today* is correct on 80% of days, a weather forecaster who is correct as often has shown nothing.
 #
-# So we need three things before a network: a cheap forecast to compare with, a measure that we understand, and a way to forecast the past as if we didn't know what came next. Then we will see where networks earn their keep.
+# So we need three things before a network: a cheap forecast to compare with, a measure that we understand, and a way to forecast the past as if we didn't know what came next.
 #
 # ## Step by step
 #
@@ -214,7 +214,7 @@ mechanisms.half_and_double(100)
 plt.show()
 
 # %% [markdown]
-# The article's **weighted MAE** gives large weeks a larger weight: their sales divided by the median, at least 1 and at most 5. (It doesn't say of which weeks; our median is that of the training weeks, and we divide by the sum of the weights.)
+# The article's **weighted MAE** gives large weeks a larger weight: their sales divided by the median, at least 1 and at most 5. (Our median is that of the training weeks, and we divide by the sum of the weights.)
 #
 # ```{exercise} Symmetric percentages
 # :label: exercise-smape
@@ -335,7 +335,7 @@ observe(
 # %% [markdown]
 # After Christmas, sales fall to nothing and return, as they did the year before. A rule can know that after one year; a network that reads 8 weeks of sales can't know it at all.
 #
-# **Enough for tonight?** This is a good place to stop: you can tell whether a forecast is worth anything. Next, you find forecasts that are too good to be true.
+# **Enough for tonight?** This is a good place to stop: you can tell whether a forecast is worth anything.
 #
 # ### Leaks: a past that knows the future
 #
@@ -365,7 +365,7 @@ which_leaks = check("which_leaks", which_leaks)
 check.show_reference("which_leaks")
 
 # %% [markdown]
-# Here is a pipeline for the shop's days. One step takes the mean of seven days, the day in their middle. How much would it help?
+# Here is a pipeline for the shop's days.
 
 # %%
 days = daily_sales().values  # (739,)
@@ -395,7 +395,7 @@ observe(
 # k = \lceil (n + 1)(1 - \alpha) \rceil .
 # $$ (eq-conformal)
 #
-# Here $\alpha$ is the share that may lie outside, 0.2. If every order of the $n + 1$ errors is equally likely, the next one is among the $k$ smallest with a probability of at least $1 - \alpha$. That is a **conformal** interval {cite}`lei2018distribution`. It needs no normal distribution, and no good model.
+# Here $\alpha$ is the share that may lie outside, 0.2. If every order of the $n + 1$ errors is equally likely, the next one is among the $k$ smallest with a probability of at least $1 - \alpha$. That is a **conformal** interval {cite}`lei2018distribution`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The k-th smallest of the past errors becomes the half width of the interval: here number 12 of 14, for 80%.", "name": "fig-fore-width"}, "image": {"alt": "Fourteen bars, sorted from short to long. The twelfth is orange. On the right is a band around a line, the forecast, that reaches as far to both sides as the twelfth bar is long."}}
 torch.manual_seed(0)
@@ -467,7 +467,7 @@ print("forecasts, measures, origins and widths agree")
 # %% [markdown]
 # ## Train it
 #
-# *8 minutes.* One shop is a poor field for a network; a chain has thousands of series. So that we know what there is to find in them, we write them ourselves: each day's sales are a product of parts.
+# *8 minutes.* One shop is a poor field for a network; a chain has thousands of series. So that we know what there is to find, we write them ourselves: each day's sales are a product of parts.
 
 # %%
 chain = generate(100, 1095, seed=0)  # a hundred series of three years
@@ -491,13 +491,17 @@ mechanisms.filled_in([5, 9, 4, 6, 5, 8], [0, 1, 0, 0, 0, 1, 0, 1, 0], T=3)
 plt.show()
 
 # %% [markdown]
-# Day 3's LSTM reads all 70 of these steps, 56 and 14, and its last 14 states give the forecast. The Transformer does the same with Day 6's encoder. Both begin in the same way:
+# Day 3's LSTM reads all 70 of these steps, 56 and 14, and its last 14 states give the forecast. The Transformer does the same with Day 6's encoder.
 
 # %%
 show_source(forecasting.hide_future)
+show_source(forecasting.LSTMForecaster)
 
 # %% [markdown]
 # A **local** model learns from one series. A **global** one learns from all of them at once {cite}`monteromanso2021principles`, since what promotions do in one shop may tell something about another. Each window is scaled by its own 56 days, so large and small shops look alike.
+
+# %%
+show_source(forecasting.PastScaler)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A model for each series, or one for all of them.", "name": "fig-fore-global"}, "image": {"alt": "On the left, three series, each with an arrow to a model of its own. On the right, arrows from three series lead to one model."}}
 mechanisms.local_and_global(3)
@@ -506,9 +510,9 @@ plt.show()
 # %% [markdown]
 # The smallest network is a linear layer: each day of the forecast is a weighted sum of the 56 days, plus an effect of promotions and holidays.
 #
-# All networks predict three **quantiles** per day, which 10%, 50% and 90% of the sales should not exceed. A loss can ask for them. For the quantile 0.9, it charges nine times as much for a target above the forecast as for one below: the pinball loss, on the [deeper page](deeper/14_forecasting.ipynb#deeper-quantiles).
+# All networks predict three **quantiles** per day, which 10%, 50% and 90% of the sales should not exceed. Their loss asks for them: for the quantile 0.9, a target above the forecast costs nine times as much as one below ([the pinball loss](deeper/14_forecasting.ipynb#deeper-quantiles)).
 #
-# The rival is your `seasonal_naive`. To compare series, each error is divided by the mean error of *as last week* over the past: the **MASE** {cite}`hyndman2006another`. So 1 is as good as *as last week* usually is, a week ahead.
+# The rival is your `seasonal_naive`. To compare series, each error is divided by the mean error of *as last week* over the past: the **MASE** {cite}`hyndman2006another`.
 
 # %% tags=["training"]
 known = field.origins(1095, "test")  # four origins, two weeks apart
@@ -531,7 +535,7 @@ observe(
 )
 
 # %% [markdown]
-# Now the whole field. An LSTM, a Transformer, the linear network and DLinear, which treats the trend and the rest apart, learn from 1, 10 and 100 series. Next to them are two classical methods with a model for each series {cite}`hyndman2021forecasting`. Exponential smoothing (ETS) lets the past fade. SARIMAX is a regression on known inputs, whose errors may depend on those of yesterday and of a week ago. Each method has four settings, chosen on earlier weeks. ETS can't be told of promotions; the others are. All are judged on later weeks of the same twenty series.
+# Now the whole field. An LSTM, a Transformer, the linear network and DLinear, which treats the trend and the rest apart, learn from 1, 10 and 100 series. Next to them are two classical methods with a model for each series {cite}`hyndman2021forecasting`: exponential smoothing (ETS), which lets the past fade, and SARIMAX, a regression on known inputs. Each has four settings, chosen on earlier weeks. Only ETS can't be told of promotions.
 
 # %% tags=["view"]
 guess(
@@ -569,7 +573,7 @@ ax.legend(ncols=2, loc=(0.3, 0.68))
 plt.show()
 
 # %% [markdown]
-# **One series says too little for a network; ten are nearly enough.** Is the LSTM's lead over SARIMAX a matter of luck? We count the series on which it is ahead.
+# **One series says too little for a network; ten are nearly enough.** Is the LSTM's lead over SARIMAX luck? We count series.
 
 # %%
 by_series = {
@@ -590,7 +594,7 @@ observe(
 )
 
 # %% [markdown]
-# So learning together helps, and SARIMAX stays a hard rival. All networks had 700 steps; the page's own, below, had 5,000, and there the Transformer is the best. No method reaches the best possible forecast, which knows the true parts.
+# So learning together helps, and SARIMAX stays a hard rival. (Each network had 700 steps. The page's own, below, had 5,000, and of these the Transformer is the best.)
 #
 # ## Look inside
 #
@@ -609,23 +613,23 @@ heat_map(weights, **axes, **names, value_label="weight", signed=True)
 plt.show()
 
 # %% [markdown]
-# Here are its forecasts for the series from above, from one origin, with the interval between the quantiles 0.1 and 0.9.
+# Here are its forecasts from one origin, with the interval between the quantiles 0.1 and 0.9.
 
 # %%
 origin, made = known[1], by_linear[ONE, 1]  # (14, 3)
 before, after = list(range(origin - 28, origin)), list(range(origin, origin + 14))
+promoted = [day for day in before + after if chain.known[ONE, day, 0]]
 lines = {
     "sales": (before + after, chain.values[ONE, before[0] : after[-1] + 1]),
     "as last week": (after, by_naive[ONE, 1]),
     "linear network": (after, made[:, 1]),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The network expects the promotion (grey); *as last week* can't. It expects too little of the best day, which lies above its interval of 80% (shaded). Sales before and after an origin (dotted), and two forecasts.", "name": "fig-fore-one"}, "image": {"alt": "A jagged curve of six weeks. From the dotted line on, two forecasts go on with it, one of them in a shaded band."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The network expects the promotion (grey); *as last week* can't. The best day lies above its interval of 80% (shaded). Sales before and after an origin (dotted), and two forecasts.", "name": "fig-fore-one"}, "image": {"alt": "A jagged curve of six weeks. From the dotted line on, two forecasts go on with it, one of them in a shaded band."}}
 ax = curves(lines, "day", "sales")
 ax.fill_between(after, made[:, 0], made[:, 2], alpha=0.2, linewidth=0)
-for day in before + after:
-    if chain.known[ONE, day, 0]:  # a promotion
-        ax.axvspan(day - 0.5, day + 0.5, color="0.85", linewidth=0, zorder=0)
+for day in promoted:
+    ax.axvspan(day - 0.5, day + 0.5, color="0.85", linewidth=0, zorder=0)
 ax.axvline(origin - 0.5, color="0.3", linestyle=":", linewidth=1)
 plt.show()
 
@@ -655,7 +659,7 @@ draw_and_forecast("forecasters", series=to_take())
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Everything so far was noisy, and no method could be perfect. So here is a series without noise. A switch decides the level, up or down: each time it is thrown, it flips the level. Its days are known in advance, as promotions were. So the future is certain.
+# *3 minutes.* Everything so far was noisy, so no method could be perfect. Here is a series without noise: a switch flips the level each time it is thrown. Its days are known in advance, as promotions were, so the future is certain.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A rule of one line: each switch flips the level.", "name": "fig-fore-switch"}, "image": {"alt": "A row of zeros and ones; below it, a line that goes up or down at each one and stays as it is at each zero."}}
 mechanisms.switched([0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
@@ -698,13 +702,15 @@ observe(
 #
 # (claim-fore-1)=
 
-# %% tags=["evidence"]
+# %%
 again = [stored.select(weeks="all", method=of)[0] for of in published]  # LSTM, Transformer
 MEASURES = "mae", "mape", "smape", "wmae"
 lead = [
     1 - new / old for old, new in zip(*[[fmean(r[f"8, {m}"]) for m in MEASURES] for r in again])
 ]
 ahead_in = {w: sum(b < a for a, b in zip(*[r[f"{w}, mae"] for r in again])) for w in (4, 12)}
+
+# %% tags=["evidence"]
 claim(
     "fore-1",
     "Yes, if 8 weeks are read ({least:.0%} to {most:.0%}), not with 4 or 12. *As last week* is off by £{naive:,.0f}, the Transformer by £{best:,.0f}.",
@@ -840,7 +846,6 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # ## Further reading
 #
-# - {cite:t}`hyndman2021forecasting`: the textbook of forecasting, free to read, with all the simple methods.
+# - {cite:t}`hyndman2021forecasting`: the textbook, free to read.
 # - {cite:t}`hyndman2006another`: what is wrong with percentages, and the MASE.
-# - {cite:t}`zeng2023transformers`: a linear layer against Transformers; the [deeper page](deeper/14_forecasting.ipynb) repeats it.
 # - {cite:t}`romano2019conformalized`: intervals from quantiles, calibrated.
