@@ -121,8 +121,9 @@ off = {kind: mae(target.expand(3, 8), made).item() for kind, made in by_network.
 lines = {"sales": target} | by_network
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Both networks stay far below the sales. Forecasts of the eight test weeks, each from the eight weeks before it; mean and range of three seeds.", "name": "fig-fore-networks"}, "image": {"alt": "The sales of eight weeks rise from two to nearly five hundred thousand pounds. The two networks' forecasts lie between one and two hundred thousand and hardly rise."}}
-at = list(weeks.test)
-curves({name: (at, of / 1000) for name, of in lines.items()}, "week", "sales (£1,000)")
+curves(
+    {name: (list(weeks.test), of / 1000) for name, of in lines.items()}, "week", "sales (£1,000)"
+)
 plt.show()
 
 # %% tags=["evidence"]
@@ -605,10 +606,10 @@ weights = linear.linear.weight.detach().view(14, 3, 56)[:, 1]  # of the median: 
 lags = torch.arange(56, 0, -1) + torch.arange(14)[:, None]  # how many days lie between
 weekly, others = (weights[(lags % 7 == 0) == whole].mean().item() for whole in (True, False))
 assert weekly > others + 0.01  # whole weeks count for more
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Nobody told the network that a week has seven days. Weights of the median, by days ahead and days before the origin.", "name": "fig-fore-weights"}, "image": {"alt": "A map of 14 rows and 56 columns with slanted stripes, seven days apart; they are strongest on the right, where the nearest days are."}}
 names = {"rows": range(1, 15), "columns": [n if n % 7 == 0 else "" for n in range(56, 0, -1)]}
 axes = {"xlabel": "days before the origin", "ylabel": "days ahead"}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Nobody told the network that a week has seven days. Weights of the median, by days ahead and days before the origin.", "name": "fig-fore-weights"}, "image": {"alt": "A map of 14 rows and 56 columns with slanted stripes, seven days apart; they are strongest on the right, where the nearest days are."}}
 heat_map(weights, **axes, **names, value_label="weight", signed=True)
 plt.show()
 
@@ -681,8 +682,9 @@ correct = {
 later = {kind: of[2:].mean().item() for kind, of in correct.items()}
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The LSTM follows the switch for two weeks. The Transformer guesses, at the latest from the third day on, and so does the linear network. Share of new series whose level is forecast correctly.", "name": "fig-fore-switches"}, "image": {"alt": "Three curves over 14 days. One stays at 100%. The two others lie at 50%."}}
-ahead = range(1, 15)
-curves({kind: (ahead, 100 * of) for kind, of in correct.items()}, "days ahead", "correct (%)")
+curves(
+    {kind: (range(1, 15), 100 * of) for kind, of in correct.items()}, "days ahead", "correct (%)"
+)
 plt.show()
 
 # %% tags=["evidence"]
