@@ -14,7 +14,7 @@
 # After today you can
 #
 # - measure how far off a forecast is, and say what a measure rewards,
-# - compare a forecast with *as last week* before you believe in it,
+# - compare a forecast with “as last week” before you believe in it,
 # - let the origin roll, so that no forecast is judged on what it has seen,
 # - find the step of a pipeline that sees the future,
 # - put an interval around a forecast, and count how often it holds,
@@ -834,7 +834,7 @@ check("scaled_by_past", scaled_by_past)
 # %% tags=["view"]
 points = {
     "measure how far off a forecast is, and say what a measure rewards": "smape weighted_mae mape_optimum",
-    "compare a forecast with *as last week* before you believe in it": "seasonal_naive",
+    "compare a forecast with “as last week” before you believe in it": "seasonal_naive",
     "let the origin roll, so that no forecast is judged on what it has seen": "rolling_origin windows",
     "find the step of a pipeline that sees the future": "which_leaks scaled_by_past",
     "put an interval around a forecast, and count how often it holds": "conformal_width",

@@ -84,7 +84,7 @@ observe(
 )
 
 # %% [markdown]
-# (deeper-linear)=
+# (deeper-linear-layer)=
 # ## Is a linear layer enough?
 #
 # *10 minutes, 7 of them yours.* **In 2023, a linear layer beat the Transformers that had been built for forecasting** {cite}`zeng2023transformers`. Does it here? Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
@@ -423,7 +423,7 @@ observe(
 )
 
 # %% [markdown]
-# (deeper-table)=
+# (deeper-sales-table)=
 # ## The table, row by row
 #
 # *3 minutes.* **Which of the table's numbers can be found again?** The article leaves open which weeks it counts. From December 2010 on, there are 54 with the first and the last, whose days are not complete, and 52 without them. We also take the two years from December 2009 on. Each network reads 4, 8 or 12 weeks, has the best of four rates by the validation weeks, and ten seeds.
