@@ -87,7 +87,7 @@ observe(
 # (deeper-linear-layer)=
 # ## Is a linear layer enough?
 #
-# *10 minutes, 7 of them yours.* **In 2023, a linear layer beat the Transformers that had been built for forecasting** {cite}`zeng2023transformers`. Does it here? Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
+# *10 minutes, 7 of them yours.* **Do forecasts need more than a linear layer?** In 2023, one beat the Transformers that had been built for forecasting {cite}`zeng2023transformers`. Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
 
 # %% [markdown]
 # ```{exercise} A trend and the rest
@@ -203,7 +203,7 @@ observe(
 # (deeper-horizon)=
 # ## Is the Transformer for long horizons?
 #
-# *2 minutes.* **The article recommends the LSTM for short horizons and the Transformer for long ones.** Our forecasts reach 14 days ahead. If the advice is good, the two curves should cross.
+# *2 minutes.* **Which network for which horizon?** The article recommends the LSTM for short horizons and the Transformer for long ones. Our forecasts reach 14 days ahead. If the advice is good, the two curves should cross.
 
 # %%
 by_day = {
@@ -296,9 +296,12 @@ plt.show()
 # %% [markdown]
 # (claim-fore-5)=
 
-# %% tags=["evidence"]
+# %%
 best = looks.column("best head", market="weekly")
 together = looks.column("at weeks", market="weekly")
+without = fmean(looks.column("best head", market="no season"))
+
+# %% tags=["evidence"]
 claim(
     "fore-5",
     "Yes, if one knows the season: a head chosen by it gives weeks {least:.1f} to {most:.1f} times an even share; all heads, {low:.1f} to {high:.1f}.",
@@ -306,11 +309,7 @@ claim(
     most=max(best),
     low=min(together),
     high=max(together),
-    holds=lambda least, most, low, high: (
-        fmean(looks.column("best head", market="no season")) + 0.5 < least < most
-        and low < 1
-        and high < most
-    ),
+    holds=lambda least, most, low, high: without + 0.5 < least < most and low < 1 and high < most,
     experiment="attention_lags",
     scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
 )
@@ -483,7 +482,7 @@ observe(
 # (deeper-peaks)=
 # ## Are forecasts furthest off at the peaks?
 #
-# *2 minutes.* **The article sees the largest errors in the largest weeks, and calls the Transformer more robust there.** In our series the noise is a factor, so an error grows with the sales for whatever method. Here are the best tenth of each series' days, and the others, for each method and for the forecast that knows the true parts.
+# *2 minutes.* **Is a large day harder to forecast?** The article sees the largest errors in the largest weeks, and calls the Transformer more robust there. In our series the noise is a factor, so an error grows with the sales for whatever method. Here are the best tenth of each series' days, and the others, for each method and for the forecast that knows the true parts.
 
 # %%
 at_peaks = {
