@@ -87,7 +87,7 @@ observe(
 # (deeper-linear-layer)=
 # ## Is a linear layer enough?
 #
-# *10 minutes, 7 of them yours.* **Do forecasts need more than a linear layer?** In 2023, one beat the Transformers that had been built for forecasting {cite}`zeng2023transformers`. Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
+# *3 minutes.* **Do forecasts need more than a linear layer?** In 2023, one beat the Transformers that had been built for forecasting {cite}`zeng2023transformers`. Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
 
 # %% [markdown]
 # ```{exercise} A trend and the rest
@@ -364,7 +364,7 @@ observe(
 # (deeper-quantiles)=
 # ## Quantiles, and intervals that hold
 #
-# *11 minutes, 8 of them yours.* **How can a network learn where 90% of the sales will lie?** By a loss whose minimum is a quantile {cite}`koenker1978regression`. The **pinball loss** for the quantile $q$ pays $q$ for each unit that the target is above the forecast, and $1 - q$ for each unit below:
+# *3 minutes.* **How can a network learn where 90% of the sales will lie?** By a loss whose minimum is a quantile {cite}`koenker1978regression`. The **pinball loss** for the quantile $q$ pays $q$ for each unit that the target is above the forecast, and $1 - q$ for each unit below:
 #
 # $$
 # \rho_q(y, \hat y) = \max\bigl(q\,(y - \hat y),\ (q - 1)(y - \hat y)\bigr) .
