@@ -155,7 +155,7 @@ patches = check("patches", patches)
 check.show_reference("patches")
 
 # %% [markdown]
-# One matrix for every window, the same at each position: haven't we seen that before? It is a convolution, whose stride is as large as its kernel.
+# One matrix for every window, the same at each position: that is a convolution, whose stride is as large as its kernel.
 
 # %%
 conv = nn.Conv2d(3, 8, kernel_size=6, stride=6)
@@ -178,7 +178,7 @@ plt.show()
 # %% [markdown]
 # So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)).
 #
-# Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. (One could also take the [mean of all outputs](deeper/12_vision.ipynb#deeper-class).) Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
+# Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
 # $$
 # X = [\,c;\ x_1;\ \dots;\ x_n\,] + [\,p_0;\ p_1;\ \dots;\ p_n\,]
@@ -249,7 +249,7 @@ observe(
 # %% [markdown]
 # It reads digits. Day 1's network has a head start, as locality and weight sharing are built in at all sizes. The Transformer has both inside a patch; between patches it has to learn them from pictures. How many does that take? (Both networks see the pictures with Day 1's **jitter**: a little shifted, turned and slanted, anew in each epoch.)
 #
-# Why does Day 1's network have several accuracies? At the top of the page, it was the version for pictures of any size. Here it is the one with max pooling, trained for 200 steps above and for 1,000 in the stored experiment below.
+# (At the top of the page, Day 1's network was the version for pictures of any size. Here it is the one with max pooling.)
 
 # %%
 DAY_1, VIT = "Day 1's network", "Vision Transformer"
@@ -283,7 +283,7 @@ plt.show()
 #
 # ### CLIP: pictures and sentences in one space
 #
-# *14 minutes, 8 of them yours.* For this we need pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways. Small shapes are filled; large ones are outlines, so that another thing fits inside.
+# *14 minutes, 8 of them yours.* For this we need pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways.
 
 # %%
 written = [
@@ -294,7 +294,7 @@ written = [
 ]
 world = [understand(sentence) for sentence in written]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, in handwriting from scikit-learn's digits.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, in handwriting from scikit-learn's digits. Large shapes are outlines.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
 image_grid(drawn(world, seed=4), ["1", "2", "3", "4"], columns=4)
 plt.show()
 
@@ -448,12 +448,12 @@ with torch.no_grad():
     u, v = clip.encode_images(shown), clip.encode_texts(*captions.as_ids(four))
 odds = zero_shot(u, v, held.header["temperature"])  # (4, 4)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Day 1's network had only digits to offer. Now the circle and the triangle are named. Between the first two scenes, whose sentences have the same words, the model can't decide. Probability of each scene's own sentence among the four.", "name": "fig-vis-four"}, "image": {"alt": "The four scenes from the beginning, each with a probability above it: about a half for the first two, and nearly one for the circle and the triangle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The circle and the triangle are named. Between the first two scenes, whose sentences have the same words, the model can't decide. Probability of each scene's own sentence among the four.", "name": "fig-vis-four"}, "image": {"alt": "The four scenes from the beginning, each with a probability above it: about a half for the first two, and nearly one for the circle and the triangle."}}
 image_grid(shown, [f"{p:.0%}" for p in odds.diagonal().tolist()], columns=4)
 plt.show()
 
 # %% [markdown]
-# No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in handwriting that is new, too, each followed by the same digit in a colour that the model knows.
+# No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in new handwriting, each followed by the same digit in a colour that the model knows.
 
 # %%
 EIGHT = "red zero, blue zero, red five, blue five, green six, red six, blue seven, red seven"
@@ -485,7 +485,7 @@ observe(
 )
 
 # %% [markdown]
-# Which patches does it use? Paint a single patch black, like the background, and see how far the similarity falls. Then take the original again and paint another patch. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-which-patches)).
+# Which patches does it use? Paint a single patch black, like the background, and see how far the similarity falls. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-which-patches)).
 
 
 # %%
@@ -507,7 +507,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Let someone else choose, and guess first. Then find a scene that the model gets wrong.
+# *5 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Then find a scene that the model gets wrong.
 
 # %% tags=["view"]
 start = [
@@ -526,7 +526,7 @@ mechanisms.exchange(shown[:2], four[:2])
 plt.show()
 
 # %% [markdown]
-# Which of the two sentences does the model choose for a picture? A text encoder that sees only a bag of words, without their order, gives both the same vector, so it has to guess.
+# A text encoder that sees only a bag of words, without their order, gives both the same vector, so it has to guess.
 
 # %%
 told = naming.told_from_exchanged(clip, 300)
@@ -549,7 +549,7 @@ observe(
 # %% [markdown]
 # Why does it find so few, when it found nearly all among 100? Those hundred sentences described random scenes. Of these sixteen, several were made to be nearly the same, with words exchanged or one word changed.
 #
-# A batch of random scenes hardly ever holds two sentences with the same words. So the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. But that can't be the only reason: we put such pairs into the batches, and it was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)), at least for a model of this size, trained this long. Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
+# A batch of random scenes hardly ever holds two sentences with the same words. So the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. But we put such pairs into the batches, and it was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)). Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
 #
 # And this network can't draw. It chooses among our sentences, and scores our pictures, but it makes none.
 #
@@ -564,7 +564,7 @@ ends = {"few": mean[DAY_1][0], "all_cnn": mean[DAY_1][-1]}
 ends |= {"vit_few": mean[VIT][0], "all_vit": mean[VIT][-1]}
 claim(
     "vis-1",
-    "Yes: with {n} digits Day 1's network reads {few:.0%} of the test digits, the Transformer {vit_few:.0%}; with all 1,221, the first reads {all_cnn:.0%}, the other {all_vit:.0%}.",
+    "Yes: with {n} digits Day 1's network reads {few:.0%}, the Transformer {vit_few:.0%}; with all 1,221, the first reads {all_cnn:.0%}, the other {all_vit:.0%}.",
     n=amounts[0],
     **ends,
     holds=lambda n, few, vit_few, all_cnn, all_vit: (
@@ -696,5 +696,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 #
 # - {cite:t}`dosovitskiy2021image`: the Vision Transformer; figure 7 shows its positions and distances.
 # - {cite:t}`radford2021learning`: CLIP. Section 3.1 is on zero-shot naming, figure 3 has the loss in a few lines.
-# - {cite:t}`raghu2021vision`, on how a Vision Transformer differs from a convolutional network.
 # - {cite:t}`yuksekgonul2023when`: why such a model can do without the order of words.
