@@ -75,9 +75,7 @@ def one_too_many(similarity, own, k):
     return share(ranks(similarity, own) <= k)
 
 
-@exercise.mistake(
-    "you count the own sentence among those before it: the first has none before."
-)
+@exercise.mistake("you count the own sentence among those before it: the first has none before.")
 def itself_before(similarity, own, k):
     return share(ranks(similarity, own) + 1 < k)
 
