@@ -59,7 +59,7 @@ quiz("12_vision")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* Day 1's network reads handwritten digits. One version of it pools over the whole map, so it accepts pictures of any size. We train that version again and show it four scenes. (It reads one number per pixel, so we give it the brightest of the three channels.)
+# *3 minutes.* Day 1's network reads handwritten digits. One version of it pools over the whole map, so it accepts pictures of any size. We train that version again and show it four scenes. (It reads one number per pixel, so each pixel gets the largest of its three. For the reader, the first two scenes are the same.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -94,7 +94,7 @@ observe(
 
 # %% tags=["view"]
 guess(
-    "Things are digits, or circles, squares and triangles in two sizes; all come in five colours. How many scenes are there with two things of different colours, one left of the other or above it?",
+    "A thing is one of ten digits, or a circle, square or triangle, small or large. Each comes in five colours. How many scenes are there with two things of different colours, one left of the other or above it?",
     ["about 250", "about 1,000", "about 10,000"],
     right="about 10,000",
     because=f"There are 16 · 5 = 80 things. Each can be left of, or above, 64 others of another colour: {80 * 64 * 2:,} scenes.",
@@ -113,7 +113,7 @@ mechanisms.row(scene, P=6)
 plt.show()
 
 # %% [markdown]
-# The answers come from a second encoder, the **text encoder**, which reads sentences; the first is the **image encoder**. Both are trained together, until a picture and its sentence get similar vectors. That is **CLIP** {cite}`radford2021learning`. To name a picture, we look for the sentence that is nearest to it.
+# The answers come from a second encoder, the **text encoder**, which reads sentences; the first is the **image encoder**. Both are trained together, until a picture and its sentence get similar vectors. That is **CLIP**, contrastive language-image pre-training {cite}`radford2021learning`. To name a picture, we look for the sentence that is nearest to it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "CLIP: two encoders turn pictures and sentences into vectors in one space. A picture's vector (blue) and its sentence's (orange) should point the same way.", "name": "fig-vis-towers"}, "image": {"alt": "On the left are two pictures: a red three left of a blue seven, and a small green circle. Arrows lead from both to a blue box, image encoder. On the right are two boxes with the sentences that describe them, and arrows from both to an orange box, text encoder. From both encoders an arrow leads to a circle in the middle, one space. In it are two pairs of hands; in each pair a blue and an orange hand point nearly the same way."}}
 lines = ["a red three\nleft of\na blue seven", "a small\ngreen circle"]
@@ -155,7 +155,7 @@ patches = check("patches", patches)
 check.show_reference("patches")
 
 # %% [markdown]
-# One matrix for every window, the same at each position: haven't we seen that before? It is a convolution, whose stride is as large as its kernel.
+# One matrix for every window, the same at each position: that is a convolution, whose stride is as large as its kernel.
 
 # %%
 conv = nn.Conv2d(3, 8, kernel_size=6, stride=6)
@@ -163,13 +163,13 @@ tokens = patches(scene[None], 6) @ conv.weight.flatten(1).T + conv.bias  # (1, 1
 torch.testing.assert_close(tokens, conv(scene[None]).flatten(2).mT)
 
 # %% [markdown]
-# So a Vision Transformer begins with Day 1's layer. After that, nothing in it knows that the patches came from a plane: if those of every picture were shuffled in the same way, its task would stay the same.
+# So a Vision Transformer begins with Day 1's layer. After that, nothing in it knows that the patches came from a plane. Shuffle the patches of all pictures in the same way, and its task is as hard as before.
 #
 # Smaller patches show more detail, but they cost more: with half the side there are four times as many tokens, and attention compares each with all of them (Day 7). You will predict the whole cost in an exercise.
 #
 # ### The class token and the positions
 #
-# *9 minutes, 6 of them yours.* Attention ignores order (Day 5). Without positions, it would see a **bag** of patches: which ones there are, but not where. Even their order in the row doesn't tell which of them touch.
+# *9 minutes, 6 of them yours.* Attention ignores order (Day 5). Without positions, it would see a **bag** of patches: which ones there are, but not where. Even their order in the row doesn't tell which of them touch: patches 6 and 10 below do, but in the row they are four apart.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Neighbours in the plane are not neighbours in the row: the patch below patch 6 comes four positions later.", "name": "fig-vis-plane"}, "image": {"alt": "Above is a grid of four by four cells, numbered 1 to 16. Cell 6 is framed; its neighbours 2, 5, 7 and 10 are blue. Below are the same sixteen cells in one row: 5 and 7 are next to 6, but 2 and 10 are four cells away."}}
 mechanisms.plane(n=4, at=6)
@@ -178,7 +178,7 @@ plt.show()
 # %% [markdown]
 # So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)).
 #
-# Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. (One could also take the [mean of all outputs](deeper/12_vision.ipynb#deeper-class).) Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
+# Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
 # $$
 # X = [\,c;\ x_1;\ \dots;\ x_n\,] + [\,p_0;\ p_1;\ \dots;\ p_n\,]
@@ -247,9 +247,9 @@ observe(
 )
 
 # %% [markdown]
-# It reads digits, though nothing about edges or neighbours was built into it. Day 1's network has a head start: locality and weight sharing are built in, and the Transformer has to learn them from pictures. How many does that take? (Both networks see the pictures with Day 1's **jitter**: a little shifted, turned and slanted, anew in each epoch.)
+# It reads digits. Day 1's network has a head start, as locality and weight sharing are built in at all sizes. The Transformer has both inside a patch; between patches it has to learn them from pictures. How many does that take? (Both networks see the pictures with Day 1's **jitter**: a little shifted, turned and slanted, anew in each epoch.)
 #
-# Why does Day 1's network have several accuracies? At the top of the page, it was the version for pictures of any size. Here it is the one with max pooling, trained for 200 steps above and for 1,000 in the stored experiment below.
+# (At the top of the page, Day 1's network was the version for pictures of any size. Here it is the one with max pooling.)
 
 # %%
 DAY_1, VIT = "Day 1's network", "Vision Transformer"
@@ -270,20 +270,20 @@ guess(
     because=f"With {amounts[0]} digits, Day 1's network reads {mean[DAY_1][0]:.0%} of the test digits. With 200, the Transformer reads {mean[VIT][2]:.0%}, with 500 it reads {mean[VIT][3]:.0%}, and with all 1,221 it reads {mean[VIT][-1]:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The Transformer needs about ten times as many digits to read as well as Day 1's network with 50. Test digits read correctly; both with the same jitter and steps, each at its best learning rate. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right a little closer."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The Transformer needs about ten times as many digits to read as well as Day 1's network with 50. Test digits read correctly; both with the same jitter and steps, each at its best learning rate. Mean and range of three seeds (stored experiment).", "name": "fig-vis-amount"}, "image": {"alt": "Two rising curves with bands over 50 to 1,221 pictures, on a logarithmic axis. That of Day 1's network is above that of the Vision Transformer; on the left they are furthest apart, on the right much closer."}}
 shares = {name: (amounts, 100 * torch.tensor(of).T) for name, of in by_amount.items()}
 ax = curves(shares, "training pictures", "read correctly (%)", logx=True)
 ax.set_xticks(amounts, amounts)
 plt.show()
 
 # %% [markdown]
-# Dosovitskiy et al. saw the same on a larger scale: after 1.3 million pictures, their Transformers were a few points worse than comparable convolutional networks, and after 300 million they were better {cite}`dosovitskiy2021image`.
+# Dosovitskiy et al. saw the same on a larger scale, and what comes after it: with 1.3 million pictures, their Transformers were a few points worse than comparable convolutional networks, and with 300 million they were better {cite}`dosovitskiy2021image`.
 #
 # **Enough for tonight?** This is a good place to stop: your network reads pictures. Next, a second one finds the words for them.
 #
 # ### CLIP: pictures and sentences in one space
 #
-# *14 minutes, 8 of them yours.* For this we need pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways. Small shapes are filled; large ones are outlines, so that another thing fits inside.
+# *14 minutes, 8 of them yours.* For this we need pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways.
 
 # %%
 written = [
@@ -294,7 +294,7 @@ written = [
 ]
 world = [understand(sentence) for sentence in written]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, in handwriting from scikit-learn's digits.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, in handwriting from scikit-learn's digits. Large shapes are outlines.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
 image_grid(drawn(world, seed=4), ["1", "2", "3", "4"], columns=4)
 plt.show()
 
@@ -313,13 +313,13 @@ table(rows, ["picture", "in English", "in Chinese"])
 # s_{ij} = \langle u_i, v_j \rangle, \qquad |u_i| = |v_j| = 1 .
 # $$ (eq-similarity)
 #
-# Nobody has to label these pictures. In a batch of $B$ pairs, each picture's own sentence is correct, and the other $B - 1$ count as wrong. (A few of those may fit the picture as well, such as *a red three*. The loss ignores that.)
+# Nobody has to label these pictures. In a batch of $B$ pairs, each picture's own sentence is correct, and the other $B - 1$ count as wrong. (For our example, *a red three* would fit, too. The loss counts it as wrong.)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a batch of four, the four pairs are on the diagonal; the other twelve similarities belong to wrong pairs, which cost nothing to collect. The numbers are invented.", "name": "fig-vis-table"}, "image": {"alt": "A table of four by four similarities. The rows are pictures: a red three, a blue seven, a small green circle, a red seven. The columns are the sentences of these four, in the same order. On the diagonal, framed, are 0.9, 0.8, 0.9 and 0.8. Next come 0.6 for the red three and the sentence a red seven, and 0.5 for the blue seven with it."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a batch of four, the four pairs are on the diagonal; the other twelve similarities belong to wrong pairs, which cost nothing to collect. The numbers are invented.", "name": "fig-vis-table"}, "image": {"alt": "A table of four by four similarities. The rows are pictures: a red three, a blue five, a small green circle, a red seven. The columns are the sentences of these four, in the same order. On the diagonal, framed, are 0.9, 0.8, 0.9 and 0.8. Next come 0.6 for the red three and the sentence a red seven, and 0.5 for the blue five with it."}}
 invented = torch.tensor(
     [[0.9, 0.1, 0.2, 0.6], [0.1, 0.8, 0.3, 0.5], [0.2, 0.2, 0.9, 0.1], [0.5, 0.4, 0.1, 0.8]]
 )
-columns = ["a red\nthree", "a blue\nseven", "a small\ngreen circle", "a red\nseven"]
+columns = ["a red\nthree", "a blue\nfive", "a small\ngreen circle", "a red\nseven"]
 batch = torch.stack([draw(understand(sentence), seed=1) for sentence in columns])
 mechanisms.table(batch, columns, invented)
 plt.show()
@@ -338,7 +338,7 @@ guess(
 )
 
 # %% [markdown]
-# So the similarities are divided by a **temperature** $\tau$ (Day 2). CLIP learns $\ln(1/\tau)$ along with the weights, and not $\tau$ itself, so that $\tau$ stays positive. It starts at $\tau = 0.07$.
+# So the similarities are divided by a **temperature** $\tau$ (Day 2). CLIP learns $\ln(1/\tau)$ along with the weights, and not $\tau$ itself, so that $\tau$ stays positive. In CLIP, $\tau$ starts at 0.07.
 #
 # A row asks which sentence fits the picture. A column asks which picture fits the sentence. The loss is the mean of both cross-entropies:
 #
@@ -354,7 +354,7 @@ plt.show()
 # ```{exercise} The contrastive loss
 # :label: exercise-contrastive-loss
 #
-# *8 minutes.* Compute {eq}`eq-contrastive`. The vectors arrive as the encoders return them, of any length. ([Solution](solutions/12_vision.ipynb#solution-contrastive-loss))
+# *8 minutes.* Compute {eq}`eq-contrastive`. The vectors arrive as the encoders return them, of any length, and temperatures go down to 0.01. ([Solution](solutions/12_vision.ipynb#solution-contrastive-loss))
 # ```
 
 
@@ -370,7 +370,7 @@ contrastive_loss = check("contrastive_loss", contrastive_loss)
 check.show_reference("contrastive_loss")
 
 # %% [markdown]
-# Every other sentence of the batch is a counterexample. That is why the loss is called **contrastive** {cite}`oord2018representation,chen2020simple`, and why CLIP's batches were large: 32,768 pairs at a time, from 400 million.
+# Every other sentence of the batch is a counterexample. That is why the loss is called **contrastive** {cite}`oord2018representation,chen2020simple`, and why large batches help. CLIP's held 32,768 pairs each, and there were 400 million pairs in all.
 #
 # ### Zero-shot: naming by sentences
 #
@@ -416,7 +416,7 @@ print("patches, losses and probabilities agree")
 # %% [markdown]
 # ## Train it
 #
-# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model is stored, and was trained for far longer. Its first 3,000 batches held scenes of one thing only, so it had to learn the forms. The next 3,000 held 128 scenes each, of one to three things. Both read patches of 4 × 4.
+# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model is stored, and was trained for far longer. Its first 3,000 batches held scenes of one thing only: there, the colour alone isn't enough to find a sentence, and the form decides. The next 3,000 held 128 scenes each, of one to three things. Both read patches of 4 × 4.
 #
 # We show each a new picture of one thing and sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
 
@@ -441,7 +441,19 @@ plt.show()
 # %% [markdown]
 # ## Look inside
 #
-# *3 minutes.* No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in handwriting that is new, too, each followed by the same digit in a colour that the model knows.
+# *4 minutes.* First the four scenes from the top of the page, with their four sentences as the classes. Your `zero_shot` chooses.
+
+# %%
+with torch.no_grad():
+    u, v = clip.encode_images(shown), clip.encode_texts(*captions.as_ids(four))
+odds = zero_shot(u, v, held.header["temperature"])  # (4, 4)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The circle and the triangle are named. Between the first two scenes, whose sentences have the same words, the model can't decide. Probability of each scene's own sentence among the four.", "name": "fig-vis-four"}, "image": {"alt": "The four scenes from the beginning, each with a probability above it: about a half for the first two, and nearly one for the circle and the triangle."}}
+image_grid(shown, [f"{p:.0%}" for p in odds.diagonal().tolist()], columns=4)
+plt.show()
+
+# %% [markdown]
+# No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in new handwriting, each followed by the same digit in a colour that the model knows.
 
 # %%
 EIGHT = "red zero, blue zero, red five, blue five, green six, red six, blue seven, red seven"
@@ -473,7 +485,7 @@ observe(
 )
 
 # %% [markdown]
-# Which patches does it use? Paint a single patch black, like the background, and see how far the similarity falls. Then take the original again and paint another patch. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-which-patches)).
+# Which patches does it use? Paint a single patch black, like the background, and see how far the similarity falls. That is **occlusion** (an exercise on the [deeper page](deeper/12_vision.ipynb#deeper-which-patches)).
 
 
 # %%
@@ -485,7 +497,7 @@ def falls(picture, sentence, P=4):
     return (similarity(picture[None], [sentence]) - similarity(painted, [sentence])).view(6, 6)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What helps most is hiding the *other* thing: the similarity rises (orange), since less is left that the sentence doesn't name. Hiding the named thing lowers it (purple). How far it falls when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: the patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is the other way round."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "What helps most is hiding the *other* thing: the similarity rises (orange), since less is left that the sentence doesn't name. Hiding parts of the named thing mostly lowers it (purple). How far it falls when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: most patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is roughly the other way round."}}
 asked = ["a red three", "a blue seven"]
 maps = {sentence: falls(scene, sentence) for sentence in asked}
 assert all(of.sum() < 0 < of.max() for of in maps.values())  # more orange than purple
@@ -495,7 +507,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Let someone else choose, and guess first. Then find a scene that the model gets wrong.
+# *5 minutes.* Put a scene together by dragging things, then type a sentence in English or Chinese. Which of sixteen sentences fits best, and which patches decided? Then find a scene that the model gets wrong.
 
 # %% tags=["view"]
 start = [
@@ -514,12 +526,12 @@ mechanisms.exchange(shown[:2], four[:2])
 plt.show()
 
 # %% [markdown]
-# Which of the two sentences does the model choose for a picture? A text encoder that sees only a bag of words, without their order, gives both the same vector, so it has to guess.
+# A text encoder that sees only a bag of words, without their order, gives both the same vector, so it has to guess.
 
 # %%
 told = naming.told_from_exchanged(clip, 300)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen. In the other one, either the colours are exchanged or the things (*a blue seven left of a red three*).", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; that for exchanged colours is a little longer, and that for exchanged things is not."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "When two sentences have the same words, the model often chooses the wrong one. Share of 300 new pictures of two things whose own sentence was chosen (the stored model, English). The other sentence exchanges the colours, or the things (*a blue seven left of a red three*).", "name": "fig-vis-bag"}, "image": {"alt": "Three bars. Guessing is at 50; that for exchanged colours is a little longer, and that for exchanged things is not."}}
 named = {"guessing": 0.5, "colours exchanged": told["colours"], "things exchanged": told["places"]}
 bars({name: 100 * of for name, of in named.items()}, "own sentence chosen (%)")
 plt.show()
@@ -537,9 +549,9 @@ observe(
 # %% [markdown]
 # Why does it find so few, when it found nearly all among 100? Those hundred sentences described random scenes. Of these sixteen, several were made to be nearly the same, with words exchanged or one word changed.
 #
-# A batch of random scenes hardly ever holds two sentences with the same words. So the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. But that can't be the only reason: we put such pairs into the batches, and it was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)), at least for a model of this size, trained this long. Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
+# A batch of random scenes hardly ever holds two sentences with the same words. So the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. But we put such pairs into the batches, and it was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)). Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
 #
-# And one thing this network can't do at all. It chooses among our sentences, and scores our pictures, but it can't draw one.
+# And this network can't draw. It chooses among our sentences, and scores our pictures, but it makes none.
 #
 # ## What we found
 #
@@ -552,7 +564,7 @@ ends = {"few": mean[DAY_1][0], "all_cnn": mean[DAY_1][-1]}
 ends |= {"vit_few": mean[VIT][0], "all_vit": mean[VIT][-1]}
 claim(
     "vis-1",
-    "Yes: with {n} digits Day 1's network reads {few:.0%} of the test digits, and the Transformer {vit_few:.0%}; with all 1,221, they read {all_cnn:.0%} and {all_vit:.0%}.",
+    "Yes: with {n} digits Day 1's network reads {few:.0%}, the Transformer {vit_few:.0%}; with all 1,221, the first reads {all_cnn:.0%}, the other {all_vit:.0%}.",
     n=amounts[0],
     **ends,
     holds=lambda n, few, vit_few, all_cnn, all_vit: (
@@ -571,13 +583,13 @@ kinds = "unseen, en", "unseen, zh", "seen, en"
 new, zh, known = (fmean(row[f"named, hard, {kind}"] for row in page) for kind in kinds)
 claim(
     "vis-4",
-    "Yes: among 16 similar sentences it finds that of a combination never seen for {new:.0%} of pictures, in Chinese for {zh:.0%}; for known combinations, {known:.0%}.",
+    "Yes: among 16 similar sentences it names {new:.0%} of combinations that it has never seen, and {zh:.0%} in Chinese; of known ones, {known:.0%}.",
     new=new,
     zh=zh,
     known=known,
     holds=lambda new, zh, known: min(new, zh) > 0.85 and known > 0.9,
     experiment="clip_page",
-    scale="forms and colours, the other 15 share one of them; two blocks and one, 6,000 batches; new handwriting, three seeds",
+    scale="each wrong sentence shares the form or the colour; image encoder of two blocks, text encoder of one; 6,000 batches; new handwriting, three seeds",
 )
 
 # %% [markdown]
@@ -588,7 +600,7 @@ ways = "places", "colours"
 apart = {f: fmean(row[f"exchanged {f}, {of}"] for row in page for of in ("en", "zh")) for f in ways}
 claim(
     "vis-7",
-    "Yes: of two sentences with the same words, the correct one is chosen for {places:.0%} with the things exchanged, for {colours:.0%} with the colours.",
+    "Yes, if things are exchanged: the correct one of two sentences is chosen for {places:.0%}. With colours exchanged it is {colours:.0%}, more than a guess.",
     **apart,
     holds=lambda places, colours: 0.45 < places < 0.55 < colours < 0.75,
     experiment="clip_page",
@@ -616,7 +628,7 @@ check("cost_of_patches", my_factor)
 # ```{exercise} Unpatch
 # :label: exercise-unpatch
 #
-# *Core, 7 minutes.* Put the patches together again: return the pictures that they were cut from. The sizes of the picture are given, and the side of a patch follows from them. ([Solution](solutions/12_vision.ipynb#solution-unpatch))
+# *Core, 7 minutes.* Put the patches together again: return the pictures that they were cut from. The sizes of the picture are given; the side of a patch follows from C and the last axis. ([Solution](solutions/12_vision.ipynb#solution-unpatch))
 # ```
 
 
@@ -684,5 +696,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 #
 # - {cite:t}`dosovitskiy2021image`: the Vision Transformer; figure 7 shows its positions and distances.
 # - {cite:t}`radford2021learning`: CLIP. Section 3.1 is on zero-shot naming, figure 3 has the loss in a few lines.
-# - {cite:t}`raghu2021vision`, on how a Vision Transformer differs from a convolutional network.
 # - {cite:t}`yuksekgonul2023when`: why such a model can do without the order of words.

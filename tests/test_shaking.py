@@ -249,12 +249,14 @@ def test_what_a_page_runs_in_place_of_an_answer_counts_and_what_it_only_asks_doe
     file = tmp_path / "attention" / "shift.py"
     file.parent.mkdir()
     marks = []
-    for runs, of in (("runs=True", "shift"), ("runs=True", "one_target"), ("", "shift")):
+    asked = ("runs=True", "shift"), ("runs=True", "one_target"), ("runs=True", "listed(shift)")
+    for runs, of in (*asked, ("", "shift")):
         file.write_text(f"exercise = Exercise({of}, {runs})\n")
         page.write_text("check('shift', shift)\n")
         marks.append(running.fingerprint_of(page))
     file.unlink()
-    assert len({*marks}) == 3 and running.fingerprint_of(page) == marks[2]
+    assert marks[2] == marks[0]  # what is compared is wrapped, not what runs
+    assert len({*marks}) == 3 and running.fingerprint_of(page) == marks[3]
 
 
 def test_an_experiment_that_a_page_trains_counts(page, monkeypatch):

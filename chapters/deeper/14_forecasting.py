@@ -84,10 +84,10 @@ observe(
 )
 
 # %% [markdown]
-# (deeper-linear)=
+# (deeper-linear-layer)=
 # ## Is a linear layer enough?
 #
-# *10 minutes, 7 of them yours.* **In 2023, a linear layer beat the Transformers that had been built for forecasting** {cite}`zeng2023transformers`. Does it here? Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
+# *3 minutes.* **Do forecasts need more than a linear layer?** In 2023, one beat the Transformers that had been built for forecasting {cite}`zeng2023transformers`. Their **DLinear** first splits the past into a trend, a moving average, and the rest, and gives each a linear layer. **PatchTST** {cite}`nie2023time` answered with a Transformer that reads patches, as Day 12's did: 14 days become one token, and one matrix reads the forecast off all tokens.
 
 # %% [markdown]
 # ```{exercise} A trend and the rest
@@ -203,7 +203,7 @@ observe(
 # (deeper-horizon)=
 # ## Is the Transformer for long horizons?
 #
-# *2 minutes.* **The article recommends the LSTM for short horizons and the Transformer for long ones.** Our forecasts reach 14 days ahead. If the advice is good, the two curves should cross.
+# *2 minutes.* **Which network for which horizon?** The article recommends the LSTM for short horizons and the Transformer for long ones. Our forecasts reach 14 days ahead. If the advice is good, the two curves should cross.
 
 # %%
 by_day = {
@@ -231,7 +231,7 @@ claim(
     lstm_last=last["LSTM"],
     transformer_last=last["Transformer"],
     holds=lambda lstm_first, transformer_first, lstm_last, transformer_last: (
-        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.03
+        abs((lstm_last - transformer_last) - (lstm_first - transformer_first)) < 0.05
         and lstm_first < transformer_first
     ),
     experiment="many_series",
@@ -296,20 +296,20 @@ plt.show()
 # %% [markdown]
 # (claim-fore-5)=
 
-# %% tags=["evidence"]
+# %%
 best = looks.column("best head", market="weekly")
 together = looks.column("at weeks", market="weekly")
+without = fmean(looks.column("best head", market="no season"))
+
+# %% tags=["evidence"]
 claim(
     "fore-5",
-    "Yes, if one knows the season: the head chosen by it attends to whole weeks {least:.1f} to {most:.1f} times as much (without one, {without:.1f}); all heads, {low:.1f} to {high:.1f}.",
+    "Yes, if one knows the season: a head chosen by it gives weeks {least:.1f} to {most:.1f} times an even share; all heads, {low:.1f} to {high:.1f}.",
     least=min(best),
     most=max(best),
-    without=fmean(looks.column("best head", market="no season")),
     low=min(together),
     high=max(together),
-    holds=lambda least, most, without, low, high: (
-        without + 0.5 < least < most and low < 1 and high < most
-    ),
+    holds=lambda least, most, low, high: without + 0.5 < least < most and low < 1 and high < most,
     experiment="attention_lags",
     scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
 )
@@ -364,7 +364,7 @@ observe(
 # (deeper-quantiles)=
 # ## Quantiles, and intervals that hold
 #
-# *11 minutes, 8 of them yours.* **How can a network learn where 90% of the sales will lie?** By a loss whose minimum is a quantile {cite}`koenker1978regression`. The **pinball loss** for the quantile $q$ pays $q$ for each unit that the target is above the forecast, and $1 - q$ for each unit below:
+# *3 minutes.* **How can a network learn where 90% of the sales will lie?** By a loss whose minimum is a quantile {cite}`koenker1978regression`. The **pinball loss** for the quantile $q$ pays $q$ for each unit that the target is above the forecast, and $1 - q$ for each unit below:
 #
 # $$
 # \rho_q(y, \hat y) = \max\bigl(q\,(y - \hat y),\ (q - 1)(y - \hat y)\bigr) .
@@ -422,7 +422,7 @@ observe(
 )
 
 # %% [markdown]
-# (deeper-table)=
+# (deeper-sales-table)=
 # ## The table, row by row
 #
 # *3 minutes.* **Which of the table's numbers can be found again?** The article leaves open which weeks it counts. From December 2010 on, there are 54 with the first and the last, whose days are not complete, and 52 without them. We also take the two years from December 2009 on. Each network reads 4, 8 or 12 weeks, has the best of four rates by the validation weeks, and ten seeds.
@@ -482,7 +482,7 @@ observe(
 # (deeper-peaks)=
 # ## Are forecasts furthest off at the peaks?
 #
-# *2 minutes.* **The article sees the largest errors in the largest weeks, and calls the Transformer more robust there.** In our series the noise is a factor, so an error grows with the sales for whatever method. Here are the best tenth of each series' days, and the others, for each method and for the forecast that knows the true parts.
+# *2 minutes.* **Is a large day harder to forecast?** The article sees the largest errors in the largest weeks, and calls the Transformer more robust there. In our series the noise is a factor, so an error grows with the sales for whatever method. Here are the best tenth of each series' days, and the others, for each method and for the forecast that knows the true parts.
 
 # %%
 at_peaks = {
@@ -504,7 +504,7 @@ table(
 ratio = {name: peaks / others for name, (others, peaks) in at_peaks.items()}
 claim(
     "fore-7",
-    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, even if the true parts are known (LSTM {lstm:.1f}, Transformer {transformer:.1f}).",
+    "Yes: on the best tenth of days, errors are {least:.1f} to {most:.1f} times as large, if the true parts are known (LSTM {lstm:.1f}, Transformer {transformer:.1f}).",
     least=min(ratio.values()),
     most=max(ratio.values()),
     lstm=ratio["LSTM"],

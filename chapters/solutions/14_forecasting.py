@@ -217,6 +217,26 @@ def scaled_by_past(series, origin):
 check("scaled_by_past", scaled_by_past)
 
 # %% [markdown]
+# (solution-decompose)=
+# ## A trend and the rest
+#
+# Half a kernel is added on both sides, by repeating the first and the last value, so that each step has a full window around it.
+
+
+# %%
+def decompose(series, kernel_size):
+    half = kernel_size // 2
+    longer = F.pad(series[:, None], (half, half), mode="replicate")
+    trend = F.avg_pool1d(longer, kernel_size, stride=1)[:, 0]
+    return trend, series - trend
+
+
+check("decompose", decompose)
+
+# %% [markdown]
+# The trend looks ahead: around a step, it takes values from before and after it. That is no leak, because all of them belong to the past that the network reads. At the end of the past there is nothing to look ahead to, so the last value stands in for it.
+
+# %% [markdown]
 # (solution-pinball-loss)=
 # ## The pinball loss
 #
@@ -244,23 +264,3 @@ for q in (0.1, 0.5, 0.9):
     best = constants[torch.stack(losses).argmin()].item()
     print(f"q = {q}: the best constant is {best:.2f}, the quantile {numbers.quantile(q):.2f}")
     assert abs(best - numbers.quantile(q).item()) < 0.05
-
-# %% [markdown]
-# (solution-decompose)=
-# ## A trend and the rest
-#
-# Half a kernel is added on both sides, by repeating the first and the last value, so that each step has a full window around it.
-
-
-# %%
-def decompose(series, kernel_size):
-    half = kernel_size // 2
-    longer = F.pad(series[:, None], (half, half), mode="replicate")
-    trend = F.avg_pool1d(longer, kernel_size, stride=1)[:, 0]
-    return trend, series - trend
-
-
-check("decompose", decompose)
-
-# %% [markdown]
-# The trend looks ahead: around a step, it takes values from before and after it. That is no leak, because all of them belong to the past that the network reads. At the end of the past there is nothing to look ahead to, so the last value stands in for it.

@@ -130,7 +130,7 @@ def _type_problem(got: Any, expected: Any) -> str:
         if not isinstance(got, tuple | list):
             return f"it returned {article(got)}, not {len(expected)} values."
         if len(got) != len(expected):
-            values = "value" if len(got) == 1 else "indices"
+            values = "value" if len(got) == 1 else "values"
             return f"it returned {len(got)} {values}, not {len(expected)}."
     return ""
 

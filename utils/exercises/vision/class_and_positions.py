@@ -55,8 +55,8 @@ def at_the_end(tokens, class_token, positions):
 
 
 @exercise.mistake(
-    "you append the class token after the positions were added, so the last row of the table is "
-    "unused and the class token has no position."
+    "you put the class token in front after the positions were added, so the last row of the table "
+    "is unused and the class token has no position."
 )
 def placed_before(tokens, class_token, positions):
     return in_front(tokens + positions[:-1], class_token)

@@ -260,7 +260,7 @@ def overflows(images, sentences, tau):
 
 
 @exercise.mistake(
-    "a probability can be rounded to 0, and its logarithm is -inf: `log_softmax` doesn't take it."
+    "a probability can be rounded to 0, and its logarithm is -inf: `log_softmax` avoids that."
 )
 def rounded_to_zero(images, sentences, tau):
     logits = cosines(images, sentences) / tau

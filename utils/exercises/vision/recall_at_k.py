@@ -75,6 +75,11 @@ def one_too_many(similarity, own, k):
     return share(ranks(similarity, own) <= k)
 
 
+@exercise.mistake("you count the own sentence among those before it: the first has none before.")
+def itself_before(similarity, own, k):
+    return share(ranks(similarity, own) + 1 < k)
+
+
 @exercise.mistake(
     "you count pictures whose own sentence is exactly the k-th: nearer ones count, too."
 )

@@ -273,6 +273,8 @@ def _reference(exercise: str) -> str:
             match node:
                 case ast.Assign(targets=[ast.Name("exercise")], value=ast.Call(args=[of, *_])):
                     if any(each.arg == "runs" for each in node.value.keywords):
+                        while isinstance(of, ast.Call):  # what is compared may be wrapped
+                            of = of.args[0]
                         module = f"utils.exercises.{file.parent.name}.{exercise}"
                         return f"from {module} import {ast.unparse(of)} as _{exercise}\n_{exercise}"
     return ""
