@@ -13,12 +13,12 @@
 #
 # After today you can
 #
-# - measure how far off a forecast is, and say what a measure rewards,
+# - measure how far off a forecast is, and know which forecasts a measure rewards,
 # - compare a forecast with “as last week” before you believe in it,
 # - let the origin roll, so that no forecast is judged on what it has seen,
 # - find the step of a pipeline that sees the future,
 # - put an interval around a forecast, and count how often it holds,
-# - say when a network is better than a simple forecast.
+# - tell when a network is better than a simple forecast.
 #
 # Today builds on [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s Transformer and [Day 10](10_pretraining.ipynb)'s hidden words. It takes 48 minutes to read and 40 to write five functions; the exercises at its end take another half an hour. At the end you draw a series with the mouse, and five methods on this page go on with it.
 
@@ -59,7 +59,7 @@ quiz("14_forecasting")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's drawings could be checked, because each sentence says what is correct. Next week's sales can't be checked today. So we begin with what is in print. An article, *From RNN to Transformer* {cite}`unsigned2025rnn`, lets two networks forecast what a shop in the United Kingdom sells in a week {cite}`chen2019online`. Its table has four measures of how far off they are. (Smaller is better.)
+# *6 minutes.* Yesterday's drawings could be checked, because each came with a sentence. Next week's sales can't be checked today. So we begin with a published table. An article, *From RNN to Transformer* {cite}`unsigned2025rnn`, lets two networks forecast the weekly sales of a shop in the United Kingdom {cite}`chen2019online`. Its table has four measures of how far off they are. (Smaller is better.)
 
 # %%
 HEAD = ["forecast", "MAE (£)", "MAPE", "sMAPE", "weighted MAE (£)"]
@@ -104,7 +104,7 @@ mechanisms.parts_and_window({name: len(part) for name, part in parts.items()}, w
 plt.show()
 
 # %% [markdown]
-# So nobody can run this again to the letter. We let the networks read 8 weeks of scaled sales; the article also feeds them the calendar and past means. The loss is Huber's, as there: the squared error, which becomes the absolute one where it is large. The learning rate is the best of four on the validation weeks, by a stored experiment with ten seeds. Here are three of the seeds.
+# So this can't be run again to the letter. We let the networks read 8 weeks of scaled sales; the article also feeds them the calendar and past means. The loss is Huber's, as there: the squared error, which becomes the absolute one where it is large. The learning rate is the best of four on the validation weeks, by a stored experiment with ten seeds. Here are three of the seeds.
 
 # %% tags=["training"]
 stored = experiments.load("weekly_sales")
@@ -134,7 +134,7 @@ observe(
 )
 
 # %% [markdown]
-# That is the size of the table's errors. Is it little or much? The article doesn't ask. A shopkeeper might train nothing, and say: next week will be as last week.
+# That is the size of the table's errors. Is it little or much? The article doesn't ask. A shopkeeper might train nothing, and expect next week to be as last week.
 
 # %% tags=["view"]
 guess(
@@ -149,7 +149,7 @@ guess(
 #
 # *1 minute.* **A forecast is worth what it gains over one that costs nothing.** If *tomorrow will be as today* is correct on 80% of days, a weather forecaster who is correct as often has shown nothing.
 #
-# So we need three things before a network: a cheap forecast to compare with, a measure that we understand, and a way to forecast the past as if we didn't know what came next.
+# So we need three things before a network: a cheap forecast to compare with, a measure that we understand, and a way to forecast the past without knowing its future.
 #
 # ## Step by step
 #
@@ -238,7 +238,7 @@ smape = check("smape", smape)
 check.show_reference("smape")
 
 # %% [markdown]
-# Now we can read the table backwards. Imagine a network that says the same number in each test week, some constant $c$ below all sales. Its MAE is the mean of the sales minus $c$. So the table's MAE gives $c$, and with it the other measures.
+# Now we can read the table backwards. Imagine a network that returns the same number in each test week, some constant $c$ below all sales. Its MAE is the mean of the sales minus $c$. So the table's MAE gives $c$, and with it the other measures.
 
 # %%
 median = sales[: weeks.train.stop].quantile(0.5).item()
@@ -280,9 +280,9 @@ observe(
 #
 # ### The rolling origin
 #
-# *11 minutes, 8 of them yours.* Eight weeks decide nothing. We would like more forecasts, each from what was known at the time. The **origin** is the number of known steps. We forecast the next $T$, then let the origin **roll** on, as time would, and forecast again {cite}`tashman2000out`.
+# *11 minutes, 8 of them yours.* Eight weeks decide nothing. We would like more forecasts, each from the numbers known at the time. The **origin** is the number of known steps. We forecast the next $T$, then let the origin **roll** on, as time would, and forecast again {cite}`tashman2000out`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The origin rolls on. What was forecast before is then known.", "name": "fig-fore-origins"}, "image": {"alt": "Three rows of twelve cells. In each row there are more blue cells, the known ones, than in the one above; two orange cells, the forecast, follow them."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The origin rolls on. Steps that were forecast before are then known.", "name": "fig-fore-origins"}, "image": {"alt": "Three rows of twelve cells. In each row there are more blue cells, the known ones, than in the one above; two orange cells, the forecast, follow them."}}
 mechanisms.origins(forecasting.rolling_origin(12, first=5, T=2, step=2), 12)
 plt.show()
 
@@ -290,7 +290,7 @@ plt.show()
 # ```{exercise} Let the origin roll
 # :label: exercise-rolling-origin
 #
-# *8 minutes.* Of n steps, `first` are known at the first origin, and `step` more at each later one, as long as T steps are left to forecast. For each origin, return a pair: the numbers of the known steps, and those of the T steps to forecast. Both count from 0. ([Solution](solutions/14_forecasting.ipynb#solution-rolling-origin))
+# *8 minutes.* A series has n steps. At the first origin, `first` of them are known, and `step` more at each later one, as long as T steps are left to forecast. For each origin, return a pair: the numbers of the known steps, and those of the T steps to forecast. Both count from 0. ([Solution](solutions/14_forecasting.ipynb#solution-rolling-origin))
 # ```
 
 
@@ -342,7 +342,7 @@ observe(
 #
 # ### Leaks: a past that knows the future
 #
-# *12 minutes, 9 of them yours.* Before a network reads a series, a pipeline scales and smooths it and fills its gaps. If one of these steps uses numbers from after the origin, the future **leaks** into what the network reads. The test error then looks fine, but in use the forecast fails, because tomorrow's numbers aren't there. Most leaks look harmless: a scaler was fitted to all of the data.
+# *12 minutes, 9 of them yours.* Before a network reads a series, a pipeline scales and smooths it and fills its gaps. If one of these steps uses numbers from after the origin, the future **leaks** into the network's input. The test error then looks fine, but in use the forecast fails, because tomorrow's numbers aren't there. Most leaks look harmless: a scaler was fitted to all of the data.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The upper scaler has measured the future, so whatever it scales contains a trace of it. The lower one has measured the past alone.", "name": "fig-fore-leak"}, "image": {"alt": "Two strips of past and future cells. A bracket below the first reaches over both and leads to a scaler, then to a model. The bracket below the second reaches over the past alone."}}
 mechanisms.two_scalers(n=16, origin=11)
@@ -392,7 +392,7 @@ observe(
 # %% [markdown]
 # ### An interval: how far off, with which probability?
 #
-# *12 minutes, 8 of them yours.* A shop that orders for the median runs out every other week. An **interval** of 80% should contain 80% of what comes. The simplest one asks the past: how far off were our forecasts? Of $n$ past errors, take the $k$-th smallest as the half width around the next forecast:
+# *12 minutes, 8 of them yours.* A shop that orders for the median runs out every other week. An **interval** of 80% should contain 80% of the later values. The simplest one asks the past: how far off were our forecasts? Take the $k$-th smallest of $n$ past errors as the half width around the next forecast:
 #
 # $$
 # k = \lceil (n + 1)(1 - \alpha) \rceil .
@@ -439,7 +439,7 @@ others = (sum(inside) - sum(autumns)) / n_others
 
 # %% tags=["evidence"]
 observe(
-    "Of {n} weeks, {all:.0%} lie inside an interval of 80%. In the sixteen weeks before each December, {autumns:.0%} do, and in the {n_others} others {others:.0%}.",
+    "Among {n} weeks, {all:.0%} lie inside an interval of 80%. In the sixteen weeks before each December, {autumns:.0%} do, and in the {n_others} others {others:.0%}.",
     n=len(inside),
     all=fmean(inside),
     autumns=fmean(autumns),
@@ -470,7 +470,7 @@ print("forecasts, measures, origins and widths agree")
 # %% [markdown]
 # ## Train it
 #
-# *10 minutes.* One shop is a poor field for a network; a chain has thousands of series. So that we know what there is to find, we write them ourselves: each day's sales are a product of parts.
+# *10 minutes.* One shop is a poor field for a network; a chain has thousands of series. So that the truth is known, we write them ourselves: each day's sales are a product of parts.
 
 # %%
 chain = generate(100, 1095, seed=0)  # a hundred series of three years
@@ -480,7 +480,7 @@ pictured = {"sales": chain.values[ONE, SPAN]} | {
     name: chain.parts[name][ONE, SPAN] for name in ("week", "promotion", "shift", "noise")
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What a series is made of: 120 days of one of them (top), and four of the factors whose product it is. Here the level shifts once.", "name": "fig-fore-parts"}, "image": {"alt": "Five curves, one below the other. The first, the sales, is jagged. The others are a weekly wave, blocks of promotions, a step of the level, and noise."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A series and its parts: 120 days of one of them (top), and four of the factors whose product it is. Here the level shifts once.", "name": "fig-fore-parts"}, "image": {"alt": "Five curves, one below the other. The first, the sales, is jagged. The others are a weekly wave, blocks of promotions, a step of the level, and noise."}}
 figure, axes = plt.subplots(5, 1, figsize=(6.4, 6.4), sharex=True)
 for ax, (name, of) in zip(axes, pictured.items()):
     curves({name: (range(930, 1050), of)}, "day" if name == "noise" else "", name, ax=ax)
@@ -489,7 +489,7 @@ plt.show()
 # %% [markdown]
 # A network reads 56 days and forecasts 14. Promotions and holidays are planned, so they are known in advance. The sales to forecast are hidden, and the network fills them in, as Day 10's network filled in words.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "What a network reads on each day: the sales, or 0 where they are hidden, whether they are hidden, and whether there is a promotion. Here six days are known, and three are filled in.", "name": "fig-fore-filled"}, "image": {"alt": "Three rows of nine cells: values, of which the last three are hatched, a row of zeros and ones that marks these three, and a row of promotions. Below is a box, the network, and three cells with question marks."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The network's input on each day: the sales, or 0 where they are hidden, whether they are hidden, and whether there is a promotion. Here six days are known, and three are filled in.", "name": "fig-fore-filled"}, "image": {"alt": "Three rows of nine cells: values, of which the last three are hatched, a row of zeros and ones that marks these three, and a row of promotions. Below is a box, the network, and three cells with question marks."}}
 mechanisms.filled_in([5, 9, 4, 6, 5, 8], [0, 1, 0, 0, 0, 1, 0, 1, 0], T=3)
 plt.show()
 
@@ -501,7 +501,7 @@ show_source(forecasting.hide_future)
 show_source(forecasting.LSTMForecaster)
 
 # %% [markdown]
-# A **local** model learns from one series. A **global** one learns from all of them at once {cite}`monteromanso2021principles`, since what promotions do in one shop may tell something about another. Each window is scaled by its own 56 days, so large and small shops look alike.
+# A **local** model learns from one series. A **global** one learns from all of them at once {cite}`monteromanso2021principles`, since the effect of promotions in one shop may tell something about another. Each window is scaled by its own 56 days, so large and small shops look alike.
 
 # %%
 show_source(forecasting.PastScaler)
@@ -612,7 +612,7 @@ assert weekly > others + 0.01  # whole weeks count for more
 names = {"rows": range(1, 15), "columns": [n if n % 7 == 0 else "" for n in range(56, 0, -1)]}
 axes = {"xlabel": "days before the origin", "ylabel": "days ahead"}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Nobody told the network that a week has seven days. Weights of the median, by days ahead and days before the origin.", "name": "fig-fore-weights"}, "image": {"alt": "A map of 14 rows and 56 columns with slanted stripes, seven days apart; they are strongest on the right, where the nearest days are."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The network has found out that a week has seven days. Weights of the median, by days ahead and days before the origin.", "name": "fig-fore-weights"}, "image": {"alt": "A map of 14 rows and 56 columns with slanted stripes, seven days apart; they are strongest on the right, where the nearest days are."}}
 heat_map(weights, **axes, **names, value_label="weight", signed=True)
 plt.show()
 
@@ -836,17 +836,17 @@ check("scaled_by_past", scaled_by_past)
 
 # %% tags=["view"]
 points = {
-    "measure how far off a forecast is, and say what a measure rewards": "smape weighted_mae mape_optimum",
+    "measure how far off a forecast is, and know which forecasts a measure rewards": "smape weighted_mae mape_optimum",
     "compare a forecast with “as last week” before you believe in it": "seasonal_naive",
     "let the origin roll, so that no forecast is judged on what it has seen": "rolling_origin windows",
     "find the step of a pipeline that sees the future": "which_leaks scaled_by_past",
     "put an interval around a forecast, and count how often it holds": "conformal_width",
-    "say when a network is better than a simple forecast": "seasonal_naive",
+    "tell when a network is better than a simple forecast": "seasonal_naive",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So networks forecast well where they see many series, and they need a rival that costs nothing, or nobody notices when they fail. Today one network learned a rule that another didn't find in as many steps. **Tomorrow** we ask what a network can compute, and what it gains from being larger.
+# So networks forecast well where they see many series, and they need a rival that costs nothing, or their failure goes unnoticed. Today one network learned a rule that another didn't find in as many steps. **Tomorrow** we ask which tasks a network can do at all, and how much it gains from being larger.
 
 # %% [markdown]
 # ## Further reading
