@@ -1,5 +1,7 @@
 """Sums as texts: written from either end, drawn without those that are asked for, learned."""
 
+import math
+
 import pytest
 import torch
 
@@ -8,6 +10,7 @@ from utils.tasks.adding import (
     add,
     adder,
     answer_loss,
+    answered,
     drawn,
     share_right,
     train_adder,
@@ -119,3 +122,18 @@ def test_training_stops_after_each_so_many_steps_and_learns():
         steps.append(done)
         losses.append(loss())
     assert steps == [10, 20] and losses[0] > losses[1] > losses[2]
+
+
+@pytest.mark.parametrize("units_first", [True, False])
+def test_digits_are_judged_each_behind_the_true_ones(units_first):
+    pairs = torch.tensor([12, 5, 7]), torch.tensor([30, 5, 1])
+    correct, nats = answered(adds(units_first, wrong=7), pairs, units_first)
+    assert correct[:2].all() and correct[2].tolist().count(False) == 1, "9 for 8, and no carry"
+    assert correct[2, 0 if units_first else -1].item() is False
+    calm, off = -1 + math.log(math.e + 11), math.log(math.e + 11)
+    assert nats[correct].tolist() == pytest.approx([calm] * 11)
+    assert nats[~correct].item() == pytest.approx(off)
+
+
+def test_an_adder_has_the_width_that_is_asked_for():
+    assert adder(0).config.d_model == 64 and adder(0, 16).config.d_ff == 64

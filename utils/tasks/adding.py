@@ -68,10 +68,10 @@ def _keys(pairs: Pairs | Tensor, digits: int) -> Tensor:
 # The model ----------------------------------------------------------------------------------------
 
 
-def adder(seed: int) -> DecoderOnly:
-    """Two of Day 9's blocks, 64 wide, that read and write sums of any length."""
+def adder(seed: int, d_model: int = 64) -> DecoderOnly:
+    """Two of Day 9's blocks with four heads that read and write sums of any length."""
     torch.manual_seed(seed)
-    sizes = {"d_model": 64, "n_heads": 4, "d_ff": 256, "n_layers": 2, "dropout": 0.0}
+    sizes = {"d_model": d_model, "n_heads": 4, "d_ff": 4 * d_model, "n_layers": 2, "dropout": 0.0}
     how = {"norm": "pre", "activation": "gelu", "positions": "rotary"}
     return DecoderOnly(TransformerConfig(len(SYMBOLS), **sizes, **how))
 
@@ -110,16 +110,29 @@ def train_adder(
 
 
 @torch.no_grad()
-def share_right(model: DecoderOnly, pairs: Pairs, units_first: bool, digits: int = DIGITS) -> float:
-    """How many answers the model writes without a mistake, each digit being the likeliest.
+def answered(
+    model: DecoderOnly, pairs: Pairs, units_first: bool, digits: int = DIGITS
+) -> tuple[Tensor, Tensor]:
+    """Which digits of each answer are the likeliest, and how surprising the true ones are, in nats.
 
-    As long as it is right, it reads what it wrote: so all digits can be asked at once, behind the
-    true ones.
+    All digits are asked at once, each behind the true ones before it.
+    Shapes: pairs (n,) to truth values (n, digits + 1) and surprises (n, digits + 1).
     """
     ids = written(pairs, units_first, digits)
     logits, _ = model(ids[:, :-1])
-    said = logits[:, -digits - 1 :].argmax(dim=-1)
-    return (said == ids[:, -digits - 1 :]).all(dim=1).double().mean().item()
+    logits, true = logits[:, -digits - 1 :], ids[:, -digits - 1 :]
+    nats = F.cross_entropy(logits.flatten(0, 1), true.flatten(), reduction="none")
+    return logits.argmax(dim=-1) == true, nats.view(true.shape)
+
+
+def share_right(model: DecoderOnly, pairs: Pairs, units_first: bool, digits: int = DIGITS) -> float:
+    """How many answers the model writes without a mistake, each digit being the likeliest.
+
+    As long as it is right, it reads what it wrote: so all digits can be asked at once, as
+    `answered` does.
+    """
+    correct, _ = answered(model, pairs, units_first, digits)
+    return correct.all(dim=1).double().mean().item()
 
 
 @torch.no_grad()

@@ -1,6 +1,7 @@
-"""Day 9: GPTs of several sizes read one long text, each at a rate that suits its size.
+"""Days 9 and 15: GPTs of several sizes read one long text, each at a rate that suits its size.
 
-Shapes: ids (n,) of a text, surprises (n - 1,) of all its tokens but the first.
+Shapes: ids (n,) of a text, surprises (n - 1,) of all its tokens but the first; batches are pairs of
+ids (B, T) and of what follows each.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from utils.arguments import check_sizes
 from utils.tasks.letters import optimiser_of, pieces
 from utils.tasks.rivals import LogitsAlone, asked_about, gpt
 from utils.tasks.writing import Writing
@@ -20,6 +22,9 @@ WINDOW, BATCH = 128, 16  # tokens in a piece, pieces in a step
 PASSES = 2
 TRIED = 10  # a rate is tried on a schedule of a tenth
 RATES = (1e-2, 2e-2, 4e-2)  # of Muon; AdamW, for the table and the norms, has a quarter
+
+
+Batches = list[tuple[Tensor, Tensor]]
 
 
 class Size(NamedTuple):
@@ -46,10 +51,15 @@ def steps_of(task: Writing, share: float = 1.0) -> int:
 
 def train(size: Size, task: Writing, rate: float, seed: int, steps: int) -> LogitsAlone:
     """Train a GPT on pieces from random places of the training text, with Muon and AdamW."""
-    torch.manual_seed(seed)
-    model = gpt(len(task.tokens), size.d_model, size.n_layers, size.n_heads)
-    optimiser, schedule = optimiser_of(model.model, steps, rate / 4, matrix_rate=rate)
     batches = pieces(task.ids["train"], steps, BATCH, WINDOW, seed)
+    return train_on(batches, size, len(task.tokens), rate, seed)
+
+
+def train_on(batches: Batches, size: Size, vocab_size: int, rate: float, seed: int) -> LogitsAlone:
+    """Train a new GPT once on each of some batches."""
+    torch.manual_seed(seed)
+    model = gpt(vocab_size, size.d_model, size.n_layers, size.n_heads)
+    optimiser, schedule = optimiser_of(model.model, len(batches), rate / 4, matrix_rate=rate)
     fit(model, batches, tag_loss, optimiser, epochs=1, schedule=schedule)
     return model.eval()
 
@@ -73,3 +83,76 @@ def best_rate(
         model = train(size, task, rate, size.seeds[0], steps)
         found.append(bits(task, "validation", judged(model, task, "validation")))
     return rates[found.index(min(found))], found
+
+
+# Day 15: more sizes, and tokens that are new or come again ----------------------------------------
+
+LADDER = {  # weights, with 1,028 tokens; the last is the step that is predicted before it is run
+    "9 thousand": Size(8, 1, 1, (0,)),
+    "20 thousand": Size(16, 1, 2, (0,)),
+    "39 thousand": Size(24, 2, 2, (0,)),
+    "81 thousand": Size(40, 2, 4, (0,)),
+    **{name: SIZES[name] for name in ("166 thousand", "434 thousand", "1.4 million")},
+    "3 million": Size(216, 5, 6, (0,)),
+}
+BETWEEN = {  # more sizes, for curves of equal operations
+    "14 thousand": Size(12, 1, 1, (0,)),
+    "58 thousand": SIZES["58 thousand"],
+    "106 thousand": Size(48, 2, 4, (0,)),
+    "237 thousand": Size(80, 2, 4, (0,)),
+    "725 thousand": Size(128, 3, 4, (0,)),
+}
+WIDE = (0.05, 0.1, 0.2, 0.4)  # of Muon, on both sides of what suits these sizes
+CHOOSING = 40_000  # tokens of the validation text that choose a rate
+
+
+def n_pieces(tokens: Tensor) -> int:
+    """Into how many pieces of `WINDOW` tokens a text (n,) is cut, each followed by a token."""
+    return (len(tokens) - 1) // WINDOW
+
+
+def in_passes(text: Tensor, unique: int, passes: int, seed: int) -> Batches:
+    """Read some of a text's pieces, each once a pass, in a new order at each pass.
+
+    Which pieces depends on nothing but their number, and fewer are some of more. They come from all
+    of the text, as a text's beginning may differ from its end. A last batch that isn't full is left
+    out.
+    unique: pieces of `WINDOW` tokens.
+    Raises: ValueError if a number is below 1, the text has fewer pieces, or all together don't fill
+        a batch.
+    """
+    check_sizes(unique=unique, passes=passes)
+    if unique > n_pieces(text):
+        raise ValueError(f"The text has {n_pieces(text)} pieces, not {unique}: read them again.")
+    rows = text[: n_pieces(text) * WINDOW + 1].unfold(0, WINDOW + 1, WINDOW)
+    chosen = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:unique]
+    generator = torch.Generator().manual_seed(seed)
+    orders = [chosen[torch.randperm(unique, generator=generator)] for _ in range(passes)]
+    full = unique * passes // BATCH * BATCH
+    if full == 0:
+        raise ValueError(f"{unique * passes} pieces don't fill a batch of {BATCH}.")
+    order = torch.cat(orders)[:full].view(-1, BATCH)
+    return [(rows[at, :-1], rows[at, 1:]) for at in order]
+
+
+def nats(model: LogitsAlone, text: Tensor) -> float:
+    """Mean surprise of a text's tokens but the first, in nats: the loss L of the laws."""
+    return surprises(model, text, WINDOW).double().mean().item()
+
+
+class Tried(NamedTuple):
+    """A training at the best of some rates."""
+
+    model: LogitsAlone
+    rate: float
+    by_rate: list[float]  # nats on the beginning of the validation text
+
+
+def at_best_rate(
+    size: Size, task: Writing, batches: Batches, seed: int = 0, rates: Sequence[float] = WIDE
+) -> Tried:
+    """Train on the same batches at each rate; keep what the validation text's beginning prefers."""
+    models = [train_on(batches, size, len(task.tokens), rate, seed) for rate in rates]
+    found = [nats(model, task.ids["validation"][:CHOOSING]) for model in models]
+    best = found.index(min(found))
+    return Tried(models[best], rates[best], found)

@@ -10,10 +10,12 @@ from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.hidden_words import Guesser, hidden_words
 from utils.show.views.live_race import live_race
+from utils.show.views.long_word import long_word
 from utils.show.views.meaning import meaning
 from utils.show.views.next_token import next_token
 from utils.show.views.online_softmax import online_softmax
 from utils.show.views.patterns import patterns
+from utils.show.views.plan_a_training import plan_a_training
 from utils.show.views.questions import guess, quiz
 from utils.show.views.race import race
 from utils.show.views.reading import reading
@@ -43,10 +45,12 @@ __all__ = [
     "heads",
     "hidden_words",
     "live_race",
+    "long_word",
     "meaning",
     "next_token",
     "online_softmax",
     "patterns",
+    "plan_a_training",
     "quiz",
     "race",
     "reading",

@@ -1,0 +1,832 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 15: Limits and growth: what a network can compute, and what size buys
+#
+# **Today's question:** what can a network compute at all, and what does it gain from being larger?
+#
+# After today you can
+#
+# - set three weights by hand that compute parity, for words of any length,
+# - say which sign a linear recurrence needs, and join its steps in pairs,
+# - count with the cells of an LSTM,
+# - say why a Transformer hardly learns parity, and let it write its steps down,
+# - plan a training: from money and days to weights and tokens,
+# - tell a sudden ability from a strict measure.
+#
+# Today builds on [Day 2](02_recurrent.ipynb)'s RNN, [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s blocks and [Day 9](09_gpt.ipynb)'s GPT. It takes 45 minutes to read and 40 to write five functions; the exercises at its end take another half an hour. At the end you plan a training with sliders, and race three weights against a Transformer on a word of a thousand symbols.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+
+from utils import computation, scaling
+from utils.data.formal import LANGUAGES
+from utils.exercises.limits import check
+from utils.exercises.progress import checklist
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import forecasting, growth
+from utils.show.mechanisms import limits as mechanisms
+from utils.show.plotting import bars, curves, use_book_style
+from utils.show.views import guess, long_word, plan_a_training, quiz
+from utils.tasks import formal_languages as task
+
+use_book_style()
+
+# %% [markdown]
+# **Five questions about yesterday**
+
+# %% tags=["view"]
+quiz("15_limits")
+
+# %% [markdown]
+# ## Where we stand
+#
+# *6 minutes.* Yesterday's switch had a rule of one line: whenever it is thrown, the level turns over. The LSTM followed it for two weeks, and the Transformer guessed. This rule has a name, **running parity**: after each symbol of a word, was the number of ones so far odd?
+
+# %%
+WORD = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each 1 turns the answer over; each 0 leaves it as it is.", "name": "fig-lim-parity"}, "image": {"alt": "A row of zeros and ones. Below it, a line goes up or down at each one and stays as it is at each zero."}}
+forecasting.switched(WORD)
+plt.show()
+
+# %% [markdown]
+# An article on both architectures has a table of what Transformers learn, and its first line says: parity {cite}`unsigned2025architectures`. We try it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then we ask for longer words.
+
+# %% tags=["view"]
+guess(
+    "Both see 19,200 words of up to 20 symbols. Which of them is correct after 160 symbols?",
+    ["both", "only the Transformer", "only the RNN", "neither"],
+    right="only the RNN",
+    because="After 160 symbols the Transformer is at chance: 50%.",
+)
+
+# %% tags=["training"]
+parity = LANGUAGES["parity"]
+LENGTHS = [1, 2, 3, 5, 7, 10, 14, 20, 40, 80, 160]
+
+
+def trained(kind, steps=300, rate=1e-2, seed=0):
+    """A network after training, and its share of correct last answers by length."""
+    model = task.network(kind, parity, seed)
+    task.train_network(model, parity, steps=steps, rate=rate, seed=seed)
+    return model, {T: task.shares_correct(model, parity, T, T).last for T in LENGTHS}
+
+
+models = {kind: trained(kind) for kind in ("RNN", "Transformer, sinusoidal")}
+by_length = {kind: (LENGTHS, [100 * x for x in of.values()]) for kind, (_, of) in models.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The RNN answers correctly at every length. The Transformer is at chance (50%) long before the longest words of its training (dotted line). Share of 500 new words whose last answer is correct.", "name": "fig-lim-trained"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100%. The other begins there, falls steeply before 20, and stays near 50%."}}
+ax = curves(by_length, "symbols", "correct (%)", logx=True)
+ax.axvline(task.LONGEST, color="0.3", linestyle=":", linewidth=1)
+plt.show()
+
+# %% tags=["evidence"]
+rnn, transformer = (of for _, of in models.values())
+sizes = [sum(w.numel() for w in model.parameters()) for model, _ in models.values()]
+observe(
+    "On words of 20 symbols, the RNN is correct in {rnn:.0%} and the Transformer in {transformer:.0%}. The Transformer has {times:.1f} times as many weights.",
+    rnn=rnn[20],
+    transformer=transformer[20],
+    times=sizes[1] / sizes[0],
+    holds=rnn[20] > 0.95 and transformer[20] < 0.7,
+)
+
+# %% [markdown]
+# Is that fair? The RNN was done after 300 steps; perhaps the Transformer needs more. So a stored experiment gives it five times as many, at the better of two rates, with five seeds and five kinds of positions. Here is the best of them.
+
+# %%
+stored = experiments.load("parity")
+
+
+def last(kind):
+    """The mean shares of correct last answers by length, at the rate that is better in training."""
+    by_rate = [stored.select(kind=kind, rate=rate) for rate in stored.parameters["rate"]]
+    rows = max(by_rate, key=lambda rows: fmean(row["in training"] for row in rows))
+    return {T: fmean(of) for T, of in zip(rows[0]["length"], zip(*(row["last"] for row in rows)))}
+
+
+kinds = [kind for kind in stored.parameters["kind"] if kind.startswith("Transformer")]
+best_of = {T: max(last(kind)[T] for kind in kinds) for T in (20, 40, 160)}
+
+# %% tags=["evidence"]
+observe(
+    "After 1,500 steps, the best Transformer is correct in {inside:.0%} at 20 symbols, {beyond:.0%} at 40, and {far:.0%} at 160.",
+    inside=best_of[20],
+    beyond=best_of[40],
+    far=best_of[160],
+    holds=best_of[40] < 0.6 and best_of[160] < 0.6 and best_of[20] > 0.6,
+)
+
+# %% [markdown]
+# What it has learned, it has learned for the lengths that it saw. That isn't the rule.
+
+# %% [markdown]
+# ## The idea
+#
+# *1 minute.* **A network can follow a rule for as many steps as it takes.** A recurrent network takes one step for each symbol. A Transformer takes as many steps as it has layers, however long the word is.
+#
+# So there are two questions, and they are easily confused. What *can* a network compute, if its weights are chosen well? We set weights by hand, so that no training can be blamed. And what does it *learn*? There we train. Afterwards we turn to the opposite case: a network can do the task, and becomes larger. What does that buy?
+#
+# ## Step by step
+#
+# ### Parity in three weights
+#
+# *9 minutes, 6 of them yours.* Take an RNN with a single unit, whose activation is the absolute value:
+#
+# $$
+# h_t = |W_x x_t + W_h h_{t-1} + b|, \qquad h_0 = 0 .
+# $$ (eq-fold)
+#
+# It folds the number line at 0, and a fold is all that parity needs.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A fold makes parity. A one moves the state to the left by 1; from 0 it falls below the fold, and comes back as 1.", "name": "fig-lim-fold"}, "image": {"alt": "Four number lines from −1 to 1, dashed below 0. A dot stays at 0 or at 1 if the symbol is 0. If it is 1, an arrow moves the dot from 1 to 0, or from 0 to −1; a bent arrow leads on from there to 1."}}
+mechanisms.folded_line([0, 1], [0, 1])
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Parity in three weights
+# :label: exercise-parity-weights
+#
+# *8 minutes.* The unit of {eq}`eq-fold` starts with $h_0 = 0$, and each symbol $x_t$ is 0 or 1. Find three weights with which $h_t$ is 1 if there were an odd number of ones up to $x_t$, and 0 if there were an even number. ([Solution](solutions/15_limits.ipynb#solution-parity-weights))
+# ```
+
+
+# %%
+def parity_weights():
+    """Returns: three numbers, W_x, W_h and b."""
+    raise NotImplementedError
+
+
+check("parity_weights", parity_weights)
+
+# %% [markdown]
+# Here is the book's choice on a word of ten thousand symbols.
+
+# %%
+W_x, W_h, b = -1.0, 1.0, 0.0
+torch.manual_seed(0)
+long = torch.randint(2, (1, 10_000))
+states = computation.parity_rnn(W_x, W_h, b)(long).argmax(dim=-1)
+correct = (states == parity.truth(long)).sum().item()
+
+# %% tags=["evidence"]
+observe(
+    "Three weights give {correct:,} of {n:,} answers correctly.",
+    correct=correct,
+    n=long.numel(),
+    holds=correct == long.numel(),
+)
+
+# %% [markdown]
+# ### One sign: gates below zero
+#
+# *11 minutes, 6 of them yours.* The RNN has a price. Each step waits for the one before, since the activation stands between them. Many newer recurrences leave it out:
+#
+# $$
+# h_t = a_t \odot h_{t-1} + u_t .
+# $$ (eq-linear-recurrence)
+#
+# The gate $a_t$ and the input $u_t$ come from $x_t$ alone, so all of them can be computed at once. And two steps are again one step of the same form. So neighbours join in pairs, the pairs join in pairs, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three rounds instead of eight steps: in each round, a position takes in what another one has found, first 1, then 2, then 4 positions back.", "name": "fig-lim-scan"}, "image": {"alt": "Four rows of eight cells. Arrows lead from each row to the next, over distances of one, two and four cells."}}
+mechanisms.scan_rounds(8)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Two steps are one
+# :label: exercise-two-steps
+#
+# *5 minutes.* A step turns a state $h$ into $a \odot h + u$. After the step $(a_1, u_1)$ comes the step $(a_2, u_2)$. Return the gate and the input of the one step that does what both of them do. ([Solution](solutions/15_limits.ipynb#solution-two-steps))
+# ```
+
+
+# %%
+def two_steps(a_1, u_1, a_2, u_2):
+    """Shapes: four times (B, N); returns a (B, N) and u (B, N)."""
+    raise NotImplementedError
+
+
+two_steps = check("two_steps", two_steps)
+
+# %%
+check.show_reference("two_steps")
+show_source(computation.by_scan)
+
+# %% [markdown]
+# In most such layers a gate lies between 0 and 1. It decides how much of the past is kept, as in Day 3's LSTM. Such a gate can forget, but it can't turn anything over. A gate of −1 can.
+
+# %%
+bits = torch.tensor([1, 0, 1, 1, 0, 1, 0])
+runs = {}
+for name, at_one in (("a gate of 0.5", 0.5), ("a gate of −1", -1.0)):
+    a = torch.where(bits == 1, at_one, 1.0)
+    states = torch.cat([torch.ones(1), a.cumprod(dim=0)])  # h_0 = 1, and no input
+    runs[name] = (a.tolist(), states.tolist())
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate of −1 at each one turns the state over, so its sign is the parity. A gate between 0 and 1 can only shrink it.", "name": "fig-lim-gates"}, "image": {"alt": "The word 1011010 and two rows of bars. With a gate of 0.5 at each one, bars shrink from 1 to 0.0625. With a gate of −1, they stay 1 long and turn over at each one."}}
+mechanisms.gate_turns("".join(map(str, bits.tolist())), runs)
+plt.show()
+
+# %% [markdown]
+# So we train the same layer twice. Once its gates are $\sigma(\cdot)$, between 0 and 1; once they are $2\sigma(\cdot) - 1$, between −1 and 1 {cite}`grazzi2025unlocking`. All else is the same.
+
+# %% tags=["view"]
+guess(
+    "What changes if gates may lie below zero?",
+    [
+        "nothing: 32 units are enough",
+        "parity is learned a little faster",
+        "parity is learned at all",
+    ],
+    right="parity is learned at all",
+    because="With gates between 0 and 1, the layer is at chance on all but the shortest words.",
+)
+
+# %% tags=["training"]
+signs = {kind: trained(kind) for kind in ("gates in (0, 1)", "gates in (-1, 1)")}
+by_sign = {kind: (LENGTHS, [100 * x for x in of.values()]) for kind, (_, of) in signs.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One sign decides. Share of 500 new words whose last answer is correct, for one linear recurrence and two ranges of its gates.", "name": "fig-lim-signs"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100% or just below. The other falls to 50% within a few symbols."}}
+ax = curves(by_sign, "symbols", "correct (%)", logx=True)
+ax.axvline(task.LONGEST, color="0.3", linestyle=":", linewidth=1)
+plt.show()
+
+# %% tags=["evidence"]
+positive, signed = (of for _, of in signs.values())
+layer = signs["gates in (-1, 1)"][0]
+gates = layer.layer.gates(layer.embedding(torch.tensor([[1]])))
+observe(
+    "On words of 20 symbols, gates in (0, 1) are correct in {positive:.0%} and gates in (−1, 1) in {signed:.0%}. The lowest gate that was learned is {lowest:.3f}.",
+    positive=positive[20],
+    signed=signed[20],
+    lowest=gates.min(),
+    holds=positive[20] < 0.7 and signed[20] > 0.95 and gates.min() < -0.9,
+)
+
+# %% [markdown]
+# That is nearly −1, and nearly isn't for ever: $0.99^{160}$ is 0.2, so on long words the answer fades.
+#
+# ### Counting with two cells
+#
+# *9 minutes, 7 of them yours.* Parity needs one bit. Some languages need a number: in aⁿbⁿ, as many b follow as there were a. An LSTM has it. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up whatever is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
+
+# %%
+counter, anbn = computation.counter_lstm(), LANGUAGES["anbn"]
+ids = anbn.encode("aaabbb")
+h, c = counter.layer.initial_state(1)
+cells = []
+for x_t in counter.embedding(ids).unbind(dim=1):
+    h, c = counter.layer.cell(x_t, (h, c))
+    cells.append(c[0].tolist())
+said = [anbn.classes[i].replace("ab", "a or b") for i in counter(ids)[0].argmax(dim=-1)]
+first, second = zip(*cells)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two cells count. The first adds 1 for each a and takes away 1 for each b. The word may end where it is back at 0.", "name": "fig-lim-cells"}, "image": {"alt": "The letters aaabbb. The bars of the first cell are 1, 2, 3, 2, 1 and 0 high, those of the second 0, 0, 0, 1, 2 and 3. The answers below are a or b three times, b twice, and end."}}
+mechanisms.counting_cells("aaabbb", {"a − b": first, "b": second}, said)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} What the letters write
+# :label: exercise-counter-writes
+#
+# *8 minutes.* An LSTM with open gates adds a number from −1 to 1 to each of its cells at each letter, and the cells begin with 0. Choose what *a* and *b* add to each of two cells. In a word $a^n b^n$, the first cell should be 0 exactly where as many *b* as *a* have been read, and the second cell as long as there was no *b*. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
+# ```
+
+
+# %%
+def counter_writes():
+    """Returns: two rows of two numbers: what a and b add to the first cell, then the second."""
+    raise NotImplementedError
+
+
+check("counter_writes", counter_writes)
+
+# %%
+ids = anbn.encode("a" * 1000 + "b" * 1000)
+counted = (counter(ids).argmax(dim=-1) == anbn.truth(ids)).all().item()
+assert counted  # a thousand of each: not one answer is wrong
+
+# %% [markdown]
+# ### Why a Transformer hardly learns parity
+#
+# *10 minutes, 6 of them yours.* Attention takes a weighted mean. If it looks at $n$ symbols alike and one of them is flipped, the mean moves by $1/n$.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The longer the word, the less one symbol counts: flipping the framed one moves the mean by 1/n.", "name": "fig-lim-mean"}, "image": {"alt": "Words of 4, 16 and 64 cells, light and dark in turn, the first framed. Below each is a bar, the mean, and an orange piece at its end: a quarter, a sixteenth, and a sixty-fourth of the whole."}}
+mechanisms.one_of_many([[0, 1] * (n // 2) for n in (4, 16, 64)])
+plt.show()
+
+# %% [markdown]
+# Parity is the worst case, because *every* flip turns the answer over. How many of the $n$ flips change the answer is the **sensitivity** of a function at a word {cite}`hahn2020theoretical`.
+#
+# ```{exercise} How sensitive is an answer?
+# :label: exercise-sensitivity
+#
+# *8 minutes.* `answer` is a function that gives a whole number, or True or False, for a word of n symbols, each 0 or 1. Flip one symbol of the word at a time, and return how many of the n flips change the answer. ([Solution](solutions/15_limits.ipynb#solution-sensitivity))
+# ```
+
+
+# %%
+def sensitivity(answer, word):
+    """Shapes: word (n,), a tensor of 0 and 1; returns a whole number from 0 to n."""
+    raise NotImplementedError
+
+
+sensitivity = check("sensitivity", sensitivity)
+
+# %%
+check.show_reference("sensitivity")
+
+
+# %%
+def last_answer(name):
+    return lambda word: int(LANGUAGES[name].truth(word[None])[0, -1])
+
+
+torch.manual_seed(0)
+words = torch.randint(2, (200, 20))
+found = {
+    name: [int(sensitivity(last_answer(name), word)) for word in words]
+    for name in ("first", "majority", "parity")
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For parity, all 20 flips matter. Which symbol was first depends on one, and a majority on few. Mean over 200 words of 20 symbols.", "name": "fig-lim-sensitivity"}, "image": {"alt": "Three bars: first, 1; majority, about 3; parity, 20."}}
+bars({name: fmean(of) for name, of in found.items()}, "flips that change the answer")
+plt.show()
+
+# %% [markdown]
+# Hahn proved that with a bounded number of layers the influence of one symbol falls as $1/n$. Does this mean that no Transformer computes parity? No: two blocks do, with weights set by hand {cite}`chiang2022overcoming`. The first finds the share of ones by a mean; the second looks whether position $k$, for $k$ ones, is odd or even.
+
+# %%
+machine = computation.ParityTransformer(dtype=torch.float64)
+apart, right = [], []
+for T in (POWERS := [5, 10, 20, 40, 80, 160, 320]):
+    ids, answers, _ = parity.draw(200, T, T, seed=1)
+    logits = machine(ids)  # (200, 2)
+    apart.append(logits.diff(dim=1).abs().mean().item())
+    right.append((logits.argmax(dim=1) == answers[:, -1]).double().mean().item())
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "It can be done, but the two answers come ever closer: difference between the logits of a Transformer that was set by hand, by the length of the word. Both axes are logarithmic.", "name": "fig-lim-gap"}, "image": {"alt": "A straight falling line from about 0.05 at 5 symbols to about 0.00002 at 320."}}
+curves({"by hand": (POWERS, apart)}, "symbols", "difference of the logits", logx=True, logy=True)
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "The Transformer by hand is correct in {right:.0%} of words of up to 320 symbols. At 20 symbols its two answers differ by {near:.4f}, at 320 by {far:.6f}.",
+    right=min(right),
+    near=apart[2],
+    far=apart[-1],
+    holds=min(right) == 1 and apart[-1] < apart[2] / 100,
+)
+
+# %% [markdown]
+# So a Transformer *can* compute parity. What it would have to learn is so fine a difference that training passes it by. **That something can be computed doesn't say that it is learned.**
+#
+# ### Written steps: a state on paper
+#
+# *5 minutes.* People who can't keep a number in mind write it down. A Transformer can do that, too: it writes its answer after each symbol, and reads it again at the next. Then each step is easy: the answer so far, and one symbol.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without steps, one answer depends on all symbols. With steps, it depends on one symbol and on the answer before it.", "name": "fig-lim-steps"}, "image": {"alt": "Above, six symbols with an arrow from each to a single answer. Below, symbols and answers take turns, and each answer has two arrows, from its symbol and from the answer before."}}
+answers = parity.truth(torch.tensor([WORD[:6]]))[0].tolist()
+mechanisms.steps_written([*map(str, WORD[:6])], [*map(str, answers)])
+plt.show()
+
+# %% [markdown]
+# That is a **chain of thought** {cite}`wei2022chain`, at its smallest. To be fair, the rival gets as many positions: where an answer would be, it reads a blank {cite}`pfau2024lets`. A second task is harder than parity: five cups, a ball under the first, and each symbol exchanges two cups. Where is the ball?
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The ball's path under five cups, while pairs of cups are exchanged.", "name": "fig-lim-cups"}, "image": {"alt": "Five rows of places over six swaps; each swap is a crossing of two lines. One line, the ball's, is coloured."}}
+mechanisms.cups([(1, 2), (3, 5), (2, 4), (1, 4), (2, 5), (1, 3)], 5)
+plt.show()
+
+# %%
+steps = experiments.load("parity_steps")
+
+
+def best_rate(language, written):
+    """The last answers' shares (seeds, lengths), at the rate with the smaller mean loss."""
+    rates = steps.parameters["rate"]
+    rows = [steps.select(language=language, written=written, rate=rate) for rate in rates]
+    return [row["last"] for row in min(rows, key=lambda of: fmean(row["loss"] for row in of))]
+
+
+tasks = {"parity": "parity", "swaps": "five cups"}
+by_steps = {
+    f"{name}, {'written' if written else 'blanks'}": (
+        steps.rows[0]["length"],
+        100 * torch.tensor(best_rate(language, written)),
+    )
+    for language, name in tasks.items()
+    for written in (True, False)
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With its answers written down, the same Transformer follows both rules, as far as its training went (20 symbols). Share of 200 new words whose last answer is correct, mean and range of five seeds (stored experiment).", "name": "fig-lim-written"}, "image": {"alt": "Four curves over lengths of 10 to 80 symbols: two for written answers, two for blanks."}}
+ax = curves(by_steps, "symbols", "correct (%)", logx=True)
+ax.set_xticks(steps.rows[0]["length"], steps.rows[0]["length"])
+ax.minorticks_off()
+plt.show()
+
+# %% [markdown]
+# Beyond 20 symbols it fails again, although each step is as easy there. What it has learned holds for the lengths that it has seen.
+#
+# **Enough for tonight?** This is a good place to stop: you know what the two kinds of network can follow. Next, we give one of them more weights.
+#
+# ### The ladder: what size buys
+#
+# *11 minutes, 7 of them yours.* Most tasks aren't like parity. A GPT that reads a text can always be a little better. So we take Day 9's GPT in seven sizes, let each read the same text, and compare what they cost. A training's cost has a rule of thumb: for each token, each weight takes part in six operations {cite}`kaplan2020scaling`. With $N$ weights and $D$ tokens,
+#
+# $$
+# C = 6\,N D .
+# $$ (eq-six)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two operations forward, four backward: what one weight does for one token.", "name": "fig-lim-six"}, "image": {"alt": "A weight between an input and an output. Forward: a multiplication and an addition. Backward: the same for the gradient of the input, and the same for the gradient of the weight."}}
+growth.six_operations()
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Plan a training
+# :label: exercise-plan-run
+#
+# *8 minutes.* A GPU costs `price` an hour. At its best it does `throughput` operations a second, and a training reaches the share `utilisation` of them. All the money is spent on GPUs that run day and night for so many days; their number need not be whole. A training takes $C = 6 N D$ operations, and $D$ should be `tokens_per_weight` times $N$. Return the number of GPUs, the weights $N$ and the tokens $D$. ([Solution](solutions/15_limits.ipynb#solution-plan-run))
+# ```
+
+
+# %%
+def plan_run(money, days, price, throughput, utilisation, tokens_per_weight):
+    """Returns: three numbers: GPUs, weights, tokens."""
+    raise NotImplementedError
+
+
+plan_run = check("plan_run", plan_run)
+
+# %%
+check.show_reference("plan_run")
+
+# %% [markdown]
+# What comes out for that money? Hoffmann et al. {cite}`hoffmann2022training` describe the loss by a law with a floor $E$, below which no model comes, and two parts that fall as powers:
+#
+# $$
+# L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
+# $$ (eq-law)
+#
+# Seven sizes read an eighth, a quarter, half and all of a text: 28 trainings. We fit the law to them, and *predict* the eighth size before it is run. How sure are we? We draw 28 trainings out of these, some of them twice, fit again, and do that a hundred times: a **bootstrap** {cite}`efron1979bootstrap`.
+
+# %%
+ladder = sorted(experiments.load("ladder").rows, key=lambda row: row["parameters"])
+N = [row["parameters"] for row in ladder for _ in row["tokens"]]
+D = [tokens for row in ladder for tokens in row["tokens"]]
+losses = [loss for row in ladder for loss in row["test"]]
+(step,) = experiments.load("ladder_step").rows
+told = scaling.extrapolate(
+    scaling.fit_scaling_law, N, D, losses, at=(step["parameters"], step["tokens"]), draws=100
+)
+law = scaling.fit_scaling_law(N, D, losses)
+
+# %% tags=["view"]
+guess(
+    "The eighth GPT has more than twice the weights of the seventh. Where is its loss?",
+    ["in the predicted interval", "above it: size buys less than predicted", "below it"],
+    right="in the predicted interval",
+    because=f"Predicted: {told.interval.low:.2f} to {told.interval.high:.2f} nats. Measured: {step['test']:.2f}.",
+)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A size that was predicted before it was run (orange, with its interval of 90%). Loss by the weights, for four lengths of text, and the fitted law (lines). The scale of weights is logarithmic.", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text. Beyond the last point is an interval, and a point in it."}}
+sizes = [row["parameters"] for row in ladder]
+lines = {
+    f"{tokens / 1e6:.2f} million tokens": (sizes, [row["test"][k] for row in ladder])
+    for k, tokens in enumerate(ladder[0]["tokens"])
+}
+ax = curves(lines, "weights", "loss (nats)", logx=True)
+ends = [[told.loss - told.interval.low], [told.interval.high - told.loss]]
+ax.errorbar([step["parameters"]], [told.loss], ends, color="0.3", capsize=4)
+ax.plot([step["parameters"]], [step["test"]], "o", color="C1")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "The law predicts {predicted:.3f} nats for {weights:,} weights, between {low:.3f} and {high:.3f}. Measured, it is {measured:.3f}.",
+    predicted=told.loss,
+    weights=step["parameters"],
+    low=told.interval.low,
+    high=told.interval.high,
+    measured=step["test"],
+    holds=step["test"] in told.interval,
+)
+
+# %% [markdown]
+# ### Ten times more to spend
+#
+# *4 minutes.* Suppose your budget grows by ten: a larger model, or more text? With the operations fixed, a larger model reads less. So there is a best size in between. Here are three budgets, each spent on five to seven sizes.
+
+# %%
+equal = experiments.load("equal_operations")
+budgets = {}
+for row in equal.rows:
+    budgets.setdefault(row["budget"], []).append((row["parameters"], row["test"]))
+curves_of = {f"C = {C:.0e}": tuple(zip(*sorted(points))) for C, points in sorted(budgets.items())}
+best = {C: scaling.parabola_minimum(*zip(*points)) for C, points in sorted(budgets.items())}
+exponent = scaling.growth(list(best), [of.N for of in best.values()])
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For each budget there is a best size, and it grows with the budget. Loss by the weights, each curve with the same number of operations; crosses mark the lowest points of fitted parabolas (stored experiment).", "name": "fig-lim-equal"}, "image": {"alt": "Three curves in the form of a U over weights; each has its lowest point further right and lower than the one before."}}
+ax = curves(curves_of, "weights", "loss (nats)", logx=True)
+ax.plot(*zip(*[(of.N, of.loss) for of in best.values()]), "x", color="0.2", markersize=9)
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "The best size grows as $C$ to the power of {exponent:.2f}: ten times the operations, {times:.1f} times the weights.",
+    exponent=exponent,
+    times=10**exponent,
+    holds=0.35 < exponent < 0.8,
+)
+
+# %% [markdown]
+# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, Hoffmann et al. one near 0.5, at which weights and tokens grow alike. For a hundred times the budget that is 29 or 10 times the weights. Why they differ is on the [deeper page](deeper/15_limits.ipynb).
+#
+# ## Is it right?
+#
+# *1 minute.* We compare your functions with the book's own, and one of the machines with PyTorch's RNN.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+a, u = torch.rand(3, 2, 4), torch.randn(3, 2, 4)
+joined = two_steps(a[:, 0], u[:, 0], a[:, 1], u[:, 1])[1]
+torch.testing.assert_close(joined, computation.by_loop(a, u)[:, -1])
+torch.testing.assert_close(computation.by_scan(a, u), computation.by_loop(a, u))
+plan = scaling.plan(scaling.BESIROGLU, 1e6, 30, price=2, throughput=1e15, utilisation=0.4)
+ratio = plan.split.D / plan.split.N
+mine = plan_run(1e6, 30, 2, 1e15, 0.4, ratio)
+torch.testing.assert_close(torch.tensor(mine), torch.tensor([plan.gpus, *plan.split]))
+print("steps, rounds and plans agree")
+
+# %% [markdown]
+# ## Look inside
+#
+# *5 minutes.* Some abilities are said to appear suddenly when a model becomes large enough {cite}`wei2022emergent`. Take Day 9's GPT that adds. We count its answers in two ways: an answer is *exact* if all four digits are correct; or we count *digits*. If each digit is correct with probability $p$ by itself, an exact answer has the probability $p^4$ {cite}`schaeffer2023emergent`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All or nothing makes a slow growth look like a jump: with digits that are correct in 50, 80 and 95%, answers are exact in 6, 41 and 81%.", "name": "fig-lim-all"}, "image": {"alt": "Three rows of four cells, shaded by the probability of a digit, and beside each a bar for the probability that all four are correct."}}
+growth.all_or_nothing([0.5, 0.8, 0.95], 4)
+plt.show()
+
+# %%
+jump = experiments.load("jump")
+WIDTHS = sorted(jump.parameters["width"])
+both = {
+    name: (WIDTHS, [[100 * row[of] for row in jump.select(width=w)] for w in WIDTHS])
+    for name, of in {"exact": "exact", "digits": "by digit"}.items()
+}
+both = {name: (x, torch.tensor(y).T) for name, (x, y) in both.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adding GPT by its width, after the same 300 steps, by two measures of the same answers. Mean and range of three seeds (stored experiment).", "name": "fig-lim-jump"}, "image": {"alt": "Two rising curves over widths from 8 to 64: digits above, exact answers below."}}
+ax = curves(both, "width", "correct (%)", logx=True)
+ax.set_xticks(WIDTHS, WIDTHS)
+ax.minorticks_off()
+plt.show()
+
+# %% [markdown]
+# Here the strict measure makes the jump steeper, but it doesn't make all of it: the digits jump, too.
+#
+# ## Show someone
+#
+# *6 minutes.* Plan a training: how much money, how many days? The page finds the best size, and says how sure it is.
+
+# %% tags=["view"]
+ours = "our ladder, on one text"
+plan_a_training(
+    {
+        ours: [law, *told.laws],
+        "Hoffmann et al. (2022), fitted by Besiroglu et al. (2024)": [scaling.BESIROGLU],
+    },
+    {ours: list(zip(N, D, losses))},
+    gpus=scaling.GPUS,
+)
+
+# %% [markdown]
+# And here are the three weights next to an RNN and a Transformer that were trained for longer than above, on words of 1 to 20 symbols. Take a word of a thousand symbols. Then move a weight.
+
+# %% tags=["view"]
+long_word("parity", word="".join(map(str, long[0, :60].tolist())))
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *4 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with infinitely many digits {cite}`siegelmann1995computational`. Its proof keeps a stack in one number. To put a bit on the stack, divide by four and add; to take it off, multiply by four.
+
+# %%
+bits = [1, 0, 1]
+numbers = [0.0]
+for bit in bits:
+    numbers.append(computation.push(numbers[-1], bit))
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One number holds a stack. A push squeezes the line into its second quarter (0) or its last (1), so the newest bit is the first digit.", "name": "fig-lim-stack"}, "image": {"alt": "Four strips of four cells, one below the other. Dashed lines lead from the ends of each strip to one coloured cell of the next. A mark, q, is in the cell."}}
+mechanisms.stack_in_a_number(bits, numbers)
+plt.show()
+
+# %% [markdown]
+# Each bit takes two binary digits, and a computer's numbers end. How deep can brackets be nested before it fails?
+
+# %% tags=["evidence"]
+deepest = {
+    name: computation.deepest_stack(computation.StackMachine(dtype, noise))
+    for name, dtype, noise in (
+        ("float32", torch.float32, 0.0),
+        ("float64", torch.float64, 0.0),
+        ("float64, noise of 0.001", torch.float64, 1e-3),
+    )
+}
+table([[name, depth] for name, depth in deepest.items()], ["numbers", "deepest stack"])
+observe(
+    "In float32 a stack is read back correctly to a depth of {single}, in float64 to {double}, and with a noise of a thousandth to {noisy}.",
+    single=deepest["float32"],
+    double=deepest["float64"],
+    noisy=deepest["float64, noise of 0.001"],
+    holds=deepest["float64, noise of 0.001"] < deepest["float32"] < deepest["float64"] < 40,
+)
+
+# %% [markdown]
+# The theorem is true, and this machine is no computer. Parity's machine has no such limit, because its states are far apart, and each step puts them back in their places.
+#
+# ## What we found
+#
+# *2 minutes.* Five claims, and our answers. Five more are on the [deeper page](deeper/15_limits.ipynb).
+#
+# (claim-comp-1)=
+
+# %% tags=["evidence"]
+written = fmean(of[1] for of in best_rate("parity", True))
+claim(
+    "comp-1",
+    "No: the best of five is correct in {inside:.0%} after 20 symbols, in {beyond:.0%} after 40 (RNN: {rnn:.0%}). With written answers it is {written:.0%} after 20.",
+    inside=best_of[20],
+    beyond=best_of[40],
+    rnn=last("RNN")[40],
+    written=written,
+    holds=lambda inside, beyond, rnn, written: beyond < 0.6 and rnn > 0.95 and written > 0.95,
+    experiment="parity",
+    scale="words of 1 to 20 symbols; two blocks of width 32; each at the better of two rates; five seeds",
+)
+
+# %% [markdown]
+# (claim-comp-4)=
+
+# %% tags=["evidence"]
+with_steps_, without = (fmean(of[1] for of in best_rate("swaps", w)) for w in (True, False))
+claim(
+    "comp-4",
+    "Yes, if nothing is written down: after 20 swaps, the ball is found in {without:.0%}; with written answers in {written:.0%}.",
+    without=without,
+    written=with_steps_,
+    holds=lambda without, written: without < 0.6 and written > 0.9,
+    experiment="parity_steps",
+    scale="two blocks of width 32; words of 1 to 20 swaps; the better of two rates; five seeds",
+)
+
+# %% [markdown]
+# (claim-comp-6)=
+
+# %% tags=["evidence"]
+claim(
+    "comp-6",
+    "Yes, if numbers are exact: a stack in one unit holds {single} brackets in float32, {double} in float64, {noisy} with a noise of a thousandth.",
+    single=deepest["float32"],
+    double=deepest["float64"],
+    noisy=deepest["float64, noise of 0.001"],
+    holds=lambda single, double, noisy: noisy < single < double < 40,
+    scale="weights set by hand; 200 random stacks for each depth",
+)
+
+# %% [markdown]
+# (claim-scale-1)=
+
+# %% tags=["evidence"]
+claim(
+    "scale-1",
+    "Yes, over this range: the law predicts {predicted:.2f} nats for the next size ({low:.2f} to {high:.2f}), and {measured:.2f} are measured.",
+    predicted=told.loss,
+    low=told.interval.low,
+    high=told.interval.high,
+    measured=step["test"],
+    holds=lambda predicted, low, high, measured: low <= measured <= high,
+    experiment="ladder_step",
+    scale="GPTs of 9 thousand to 3 million weights; 0.2 to 1.7 million tokens of one text; one seed",
+)
+
+# %% [markdown]
+# (claim-scale-4)=
+
+# %% tags=["evidence"]
+means = {
+    of: [fmean(row[of] for row in jump.select(width=w)) for w in WIDTHS]
+    for of in ("exact", "by digit")
+}
+steepest = {of: max(b - a for a, b in zip(y, y[1:])) for of, y in means.items()}
+claim(
+    "scale-4",
+    "Yes, if they are measured strictly: at its steepest step, the share of exact sums rises by {exact:.0f} points, that of digits by {digits:.0f}.",
+    exact=100 * steepest["exact"],
+    digits=100 * steepest["by digit"],
+    holds=lambda exact, digits: exact > digits > 20,
+    experiment="jump",
+    scale="sums of three digits; two blocks, 8 to 64 wide; 300 steps; each at the best of three rates; three seeds",
+)
+
+# %% [markdown]
+# ## Exercises
+#
+# Two more are on the [deeper page](deeper/15_limits.ipynb), and all solutions are on [a page of their own](solutions/15_limits.ipynb).
+
+# %% [markdown]
+# ```{exercise} Predict: how many brackets fit into float64?
+# :label: exercise-brackets-in-float64
+#
+# *Core, 5 minutes.* The stack of brackets lives in one number from 0 to 1, and each open bracket takes two binary digits of it. The mantissa of a number in float32 holds 24 binary digits, and that of one in float64 holds 53. Up to how many open brackets can a float64 hold without losing a digit, whatever their kinds? ([Solution](solutions/15_limits.ipynb#solution-brackets-in-float64))
+# ```
+
+# %%
+brackets_in_float64 = None  # a whole number
+check("brackets_in_float64", brackets_in_float64)
+
+# %% [markdown]
+# ```{exercise} Written steps
+# :label: exercise-with-steps
+#
+# *Core, 8 minutes.* After each symbol, a Transformer should write the answer so far, and read it again. Turn symbols $x$ and answers $a$ into what it reads, $x_1 a_1 x_2 a_2 \dots$, and its targets. The id of an answer comes after those of the symbols: it is `n_symbols` larger than the answer. At a symbol, the target is the id of its answer; at an answer there is no target, −100. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
+# ```
+
+
+# %%
+def with_steps(symbols, answers, n_symbols):
+    """Shapes: symbols and answers (B, T); returns inputs (B, 2T) and targets (B, 2T)."""
+    raise NotImplementedError
+
+
+check("with_steps", with_steps)
+
+# %% [markdown]
+# ```{exercise} The exponent of a power law
+# :label: exercise-exponent
+#
+# *Core, 7 minutes.* Between the logarithms of both axes, the power law $L = A / N^\alpha$ is a straight line. Fit that line by least squares, so that it predicts the logarithms of the losses, and return $\alpha$. ([Solution](solutions/15_limits.ipynb#solution-exponent))
+# ```
+
+
+# %%
+def exponent(sizes, losses):
+    """Shapes: sizes N (n,), losses L (n,), in any order; returns a number."""
+    raise NotImplementedError
+
+
+check("exponent", exponent)
+
+# %% [markdown]
+# ```{exercise} All or nothing, and digit by digit
+# :label: exercise-shares-correct
+#
+# *Core, 6 minutes.* Given predicted and true digits of n answers, return two shares: that of answers without a mistake, and that of digits that are correct. ([Solution](solutions/15_limits.ipynb#solution-shares-correct))
+# ```
+
+
+# %%
+def shares_correct(predicted, target):
+    """Shapes: predicted and target (n, k), digits; returns two numbers from 0 to 1."""
+    raise NotImplementedError
+
+
+check("shares_correct", shares_correct)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+
+# %% tags=["view"]
+points = {
+    "set three weights by hand that compute parity, for words of any length": "parity_weights brackets_in_float64",
+    "say which sign a linear recurrence needs, and join its steps in pairs": "two_steps",
+    "count with the cells of an LSTM": "counter_writes",
+    "say why a Transformer hardly learns parity, and let it write its steps down": "sensitivity with_steps",
+    "plan a training: from money and days to weights and tokens": "plan_run exponent",
+    "tell a sudden ability from a strict measure": "shares_correct",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# So size follows a law, and what a network can follow at all depends on its form. A recurrence with signed gates keeps a state, and its steps join in pairs, so it can be trained on all positions at once, as attention is. **Tomorrow** would begin there: with recurrences that choose what to keep.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`chiang2022overcoming`: parity by hand in a Transformer, and why it isn't learned.
+# - {cite:t}`grazzi2025unlocking`: which gates keep which states.
+# - {cite:t}`hoffmann2022training`: the law, and how to spend a budget.
+# - {cite:t}`schaeffer2023emergent`: whether abilities appear suddenly.

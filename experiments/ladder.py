@@ -1,0 +1,78 @@
+"""Does the loss fall as a power of weights and of tokens? Seven sizes, four amounts of one text.
+
+The text is all that sympy's docstrings say, in 768 byte pairs; a training reads an eighth, a
+quarter, a half or all of its 1.66 million tokens, each once, in pieces of 128. Of three rates of
+Muon each size takes the one that the validation text prefers after a quarter; "by rate" has its
+losses there. Losses are in nats for each token of the test text, in windows of 128 tokens.
+
+"blocks" counts the weights of the blocks' matrices alone (Kaplan et al., 2020), "operations" what
+is multiplied and added, forward and backward, exactly.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from utils.data.docstrings import PARTS
+from utils.data.manuals import manual
+from utils.scaling import operations_of_training, weights_of_blocks
+from utils.tasks.ladder import (
+    BATCH,
+    LADDER,
+    WIDE,
+    WINDOW,
+    at_best_rate,
+    in_passes,
+    n_pieces,
+    nats,
+    train_on,
+)
+from utils.tasks.writing import Writing
+
+MERGES = 768
+SHARES = [1 / 8, 1 / 4, 1 / 2, 1]
+TUNED = 1 / 4
+LAST = "3 million"  # is predicted before it is run: experiments/ladder_step.py
+PARAMETERS = {"size": [name for name in reversed(LADDER) if name != LAST]}  # the longest first
+SHORT = {
+    "size": ["9 thousand", "20 thousand"],
+    "MERGES": 50,
+    "manual": "lambda part, manual=manual: manual(part)[:40_000]",
+}
+
+
+def data() -> list[np.ndarray]:
+    return [np.frombuffer(manual(part).encode(), dtype=np.uint8) for part in PARTS]
+
+
+@cache
+def text_in_tokens() -> Writing:
+    return Writing(manual, MERGES)
+
+
+def measure(size: str) -> dict:
+    task, chosen = text_in_tokens(), LADDER[size]
+    text = task.ids["train"]
+
+    def some(share: float) -> list:
+        return in_passes(text, int(share * n_pieces(text)), 1, seed=0)
+
+    tuned = at_best_rate(chosen, task, some(TUNED), rates=WIDE[:3])
+    found = {"tokens": [], "test": []}
+    for share in SHARES:
+        batches = some(share)
+        model = tuned.model
+        if share != TUNED:
+            model = train_on(batches, chosen, len(task.tokens), tuned.rate, seed=0)
+        found["tokens"].append(len(batches) * BATCH * WINDOW)
+        found["test"].append(nats(model, task.ids["test"]))
+    config = tuned.model.model.config
+    per_token = operations_of_training(config, WINDOW) / WINDOW
+    return {
+        "parameters": sum(weight.numel() for weight in tuned.model.parameters()),
+        "blocks": weights_of_blocks(config.d_model, config.n_layers),
+        "rate": tuned.rate,
+        "by rate": tuned.by_rate,
+        "operations": [per_token * tokens for tokens in found["tokens"]],
+        **found,
+    }

@@ -1,0 +1,5 @@
+"""What Day 15 asks."""
+
+from utils.exercises.checking import Checker
+
+check = Checker.of(__name__)
