@@ -2,8 +2,9 @@
 
 C = 6 · N · D: each size reads as much of sympy's docstrings as its budget allows, each token once;
 sizes for which the text is too short, or that would see less than 20 steps, are not in the grid.
-Every training has the same four rates of Muon and keeps the one that the validation text prefers;
-"by rate" has the losses of all. Losses are in nats for each token of the test text.
+Every training has the rate of Muon that the validation text prefers to its half and to its double;
+"by rate" has all that were tried, with their losses there. Losses are in nats for each token of the
+test text.
 """
 
 from functools import cache
@@ -74,6 +75,6 @@ def measure(training: str) -> dict:
         "parameters": N,
         "tokens": len(batches) * BATCH * WINDOW,
         "rate": tuned.rate,
-        "by rate": tuned.by_rate,
+        "by rate": [list(each) for each in tuned.by_rate.items()],
         "test": nats(tuned.model, task.ids["test"]),
     }

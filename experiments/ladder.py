@@ -1,9 +1,10 @@
 """Does the loss fall as a power of weights and of tokens? Seven sizes, four amounts of one text.
 
-The text is all that sympy's docstrings say, in 768 byte pairs; a training reads an eighth, a
-quarter, a half or all of its 1.66 million tokens, each once, in pieces of 128. Of three rates of
-Muon each size takes the one that the validation text prefers after a quarter; "by rate" has its
-losses there. Losses are in nats for each token of the test text, in windows of 128 tokens.
+The text is all that sympy's docstrings say, in 768 byte pairs; a training reads a sixteenth, an
+eighth, a quarter or half of its 1.66 million tokens, each once, in pieces of 128. Each training has
+the rate of Muon that the validation text prefers to its half and to its double; "by rate" has all
+that were tried, with their losses there. Losses are in nats for each token of the test text, in
+windows of 128 tokens.
 
 "blocks" counts the weights of the blocks' matrices alone (Kaplan et al., 2020), "operations" what
 is multiplied and added, forward and backward, exactly.
@@ -19,19 +20,17 @@ from utils.scaling import operations_of_training, weights_of_blocks
 from utils.tasks.ladder import (
     BATCH,
     LADDER,
-    WIDE,
+    START,
     WINDOW,
     at_best_rate,
     in_passes,
     n_pieces,
     nats,
-    train_on,
 )
 from utils.tasks.writing import Writing
 
 MERGES = 768
-SHARES = [1 / 8, 1 / 4, 1 / 2, 1]
-TUNED = 1 / 4
+SHARES = [1 / 16, 1 / 8, 1 / 4, 1 / 2]
 LAST = "3 million"  # is predicted before it is run: experiments/ladder_step.py
 PARAMETERS = {"size": [name for name in reversed(LADDER) if name != LAST]}  # the longest first
 SHORT = {
@@ -52,27 +51,20 @@ def text_in_tokens() -> Writing:
 
 def measure(size: str) -> dict:
     task, chosen = text_in_tokens(), LADDER[size]
-    text = task.ids["train"]
-
-    def some(share: float) -> list:
-        return in_passes(text, int(share * n_pieces(text)), 1, seed=0)
-
-    tuned = at_best_rate(chosen, task, some(TUNED), rates=WIDE[:3])
-    found = {"tokens": [], "test": []}
+    text, rate = task.ids["train"], START
+    found = {"tokens": [], "rate": [], "by rate": [], "test": []}
     for share in SHARES:
-        batches = some(share)
-        model = tuned.model
-        if share != TUNED:
-            model = train_on(batches, chosen, len(task.tokens), tuned.rate, seed=0)
+        batches = in_passes(text, int(share * n_pieces(text)), 1, seed=0)
+        model, rate, by_rate = at_best_rate(chosen, task, batches, start=rate)
         found["tokens"].append(len(batches) * BATCH * WINDOW)
+        found["rate"].append(rate)
+        found["by rate"].append([list(each) for each in by_rate.items()])
         found["test"].append(nats(model, task.ids["test"]))
-    config = tuned.model.model.config
+    config = model.model.config
     per_token = operations_of_training(config, WINDOW) / WINDOW
     return {
-        "parameters": sum(weight.numel() for weight in tuned.model.parameters()),
+        "parameters": sum(weight.numel() for weight in model.parameters()),
         "blocks": weights_of_blocks(config.d_model, config.n_layers),
-        "rate": tuned.rate,
-        "by rate": tuned.by_rate,
         "operations": [per_token * tokens for tokens in found["tokens"]],
         **found,
     }

@@ -102,7 +102,7 @@ BETWEEN = {  # more sizes, for curves of equal operations
     "237 thousand": Size(80, 2, 4, (0,)),
     "725 thousand": Size(128, 3, 4, (0,)),
 }
-WIDE = (0.05, 0.1, 0.2, 0.4)  # of Muon, on both sides of what suits these sizes
+START = 0.1  # the rate of Muon with which the search for the best begins
 CHOOSING = 40_000  # tokens of the validation text that choose a rate
 
 
@@ -141,18 +141,26 @@ def nats(model: LogitsAlone, text: Tensor) -> float:
 
 
 class Tried(NamedTuple):
-    """A training at the best of some rates."""
+    """A training at a rate that is better than its half and its double."""
 
     model: LogitsAlone
     rate: float
-    by_rate: list[float]  # nats on the beginning of the validation text
+    by_rate: dict[float, float]  # nats on the beginning of the validation text
 
 
 def at_best_rate(
-    size: Size, task: Writing, batches: Batches, seed: int = 0, rates: Sequence[float] = WIDE
+    size: Size, task: Writing, batches: Batches, seed: int = 0, start: float = START
 ) -> Tried:
-    """Train on the same batches at each rate; keep what the validation text's beginning prefers."""
-    models = [train_on(batches, size, len(task.tokens), rate, seed) for rate in rates]
-    found = [nats(model, task.ids["validation"][:CHOOSING]) for model in models]
-    best = found.index(min(found))
-    return Tried(models[best], rates[best], found)
+    """Train on the same batches at a rate, its half and its double, and so on around the best.
+
+    The validation text's beginning chooses. The search ends when neither half nor double helps, so
+    the rate is never the edge of what was tried.
+    """
+    models, found = {}, {}
+    best = start
+    while missing := [rate for rate in (best / 2, best, 2 * best) if rate not in found]:
+        for rate in missing:
+            models[rate] = train_on(batches, size, len(task.tokens), rate, seed)
+            found[rate] = nats(models[rate], task.ids["validation"][:CHOOSING])
+        best = min(found, key=found.get)
+    return Tried(models[best], best, dict(sorted(found.items())))
