@@ -64,7 +64,7 @@ forecasting.switched(WORD)
 plt.show()
 
 # %% [markdown]
-# An article on both architectures has a table of what Transformers learn, and its first line says: parity {cite}`unsigned2025architectures`. We try it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then we ask for longer words.
+# An article on both architectures has a table of what Transformers learn, and its first line is parity {cite}`unsigned2025architectures`. We try it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then we ask for longer words.
 
 # %% tags=["view"]
 guess(
@@ -194,7 +194,7 @@ observe(
 # %% [markdown]
 # ### One sign: gates below zero
 #
-# *11 minutes, 6 of them yours.* The RNN has a price. Each step waits for the one before, since the activation stands between them. Many newer recurrences leave it out:
+# *11 minutes, 6 of them yours.* The RNN has a price. Each step waits for the one before, since an activation lies between them. Many newer recurrences leave it out:
 #
 # $$
 # h_t = a_t \odot h_{t-1} + u_t .
@@ -393,7 +393,7 @@ observe(
 )
 
 # %% [markdown]
-# So a Transformer *can* compute parity. What it would have to learn is so fine a difference that training passes it by. **That something can be computed doesn't say that it is learned.**
+# So a Transformer *can* compute parity. What it would have to learn is so fine a difference that training passes it by. **What can be computed isn't always learned.**
 #
 # ### Written steps: a state on paper
 #
@@ -481,7 +481,7 @@ check.show_reference("plan_run")
 # L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
 # $$ (eq-law)
 #
-# Seven sizes read an eighth, a quarter, half and all of a text: 28 trainings. We fit the law to them, and *predict* the eighth size before it is run. How sure are we? We draw 28 trainings out of these, some of them twice, fit again, and do that a hundred times: a **bootstrap** {cite}`efron1979bootstrap`.
+# Seven sizes read 0.1, 0.2, 0.4 and 0.8 million tokens of a text: 28 trainings, each at a rate that is better than its half and its double. We fit the law to them, and *predict* the eighth size before it is run. How sure are we? We draw 28 trainings out of these, some of them twice, fit again, and do that a hundred times: a **bootstrap** {cite}`efron1979bootstrap`.
 
 # %%
 ladder = sorted(experiments.load("ladder").rows, key=lambda row: row["parameters"])
@@ -505,7 +505,7 @@ guess(
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A size that was predicted before it was run (orange, with its interval of 90%). Loss by the weights, for four lengths of text, and the fitted law (lines). The scale of weights is logarithmic.", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text. Beyond the last point is an interval, and a point in it."}}
 sizes = [row["parameters"] for row in ladder]
 lines = {
-    f"{tokens / 1e6:.2f} million tokens": (sizes, [row["test"][k] for row in ladder])
+    f"{tokens / 1e6:.1f} million tokens": (sizes, [row["test"][k] for row in ladder])
     for k, tokens in enumerate(ladder[0]["tokens"])
 }
 ax = curves(lines, "weights", "loss (nats)", logx=True)
@@ -720,7 +720,7 @@ claim(
     measured=step["test"],
     holds=lambda predicted, low, high, measured: low <= measured <= high,
     experiment="ladder_step",
-    scale="GPTs of 9 thousand to 3 million weights; 0.2 to 1.7 million tokens of one text; one seed",
+    scale="GPTs of 9 thousand to 3 million weights; 0.1 to 0.8 million tokens of one text; one seed",
 )
 
 # %% [markdown]

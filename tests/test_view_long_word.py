@@ -262,6 +262,19 @@ def test_the_machine_computes_in_32_bits_as_pytorch_does(opened, weights):
     assert marked(tab, "wrong")[0] == {*torch.nonzero(off).flatten().tolist()}
 
 
+def test_a_machine_whose_state_overflows_has_no_answer(opened):
+    """Doubled at each step, 1 is more than 32 bits can hold at the 129th."""
+    tab = opened(word="0" * 1000)
+    for name, value in zip(("W_x", "W_h", "b"), (0, 2, 1), strict=True):
+        tab.get_by_role("slider", name=name, exact=True).fill(str(value))
+    assert {*range(128, 1000)} <= marked(tab, "wrong")[0]
+    assert "three weights answers 0 of 1,000 correctly" in told(tab)
+    bits(tab).focus()
+    tab.keyboard.press("End")
+    assert strips(tab)[1] == "∞" * 20
+    expect(tab.locator(".view-formula")).to_contain_text("the machine has no answer")
+
+
 def test_words_are_drawn_at_random(opened):
     tab = opened()
     for name, T in (("20 at random", 20), ("100 at random", 100), ("1,000 at random", 1000)):

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 15
 #
-# To the exercises of [Limits and growth](../15_limits.ipynb), then to those of its [deeper page](../deeper/15_limits.ipynb). There is more than one correct way. A solution is good if the check passes and you can say why.
+# To the exercises of [Limits and growth](../15_limits.ipynb), then to those of its [deeper page](../deeper/15_limits.ipynb). There is more than one correct way. A solution is good if the check passes and you can explain it.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -139,7 +139,7 @@ for name, answer in TASKS.items():
 # (solution-plan-run)=
 # ## Plan a training
 #
-# Money and price give the hours of one GPU, and the days say how many GPUs share them. From the hours follow the operations $C$. With $D = k N$ they are $C = 6 N \cdot k N$, so $N = \sqrt{C / 6k}$.
+# Money and price give the hours of one GPU; divided by the hours in so many days, they give the number of GPUs. From the hours follow the operations $C$. With $D = k N$ they are $C = 6 N \cdot k N$, so $N = \sqrt{C / 6k}$.
 
 
 # %%
@@ -169,7 +169,7 @@ assert math.isclose(sizes[2] / sizes[0], 10)
 # (solution-with-steps)=
 # ## Written steps
 #
-# `stack` puts each symbol beside its answer in a new axis, and `flatten` takes them out in turns. An answer stands after its symbol, so the causal mask hides it from the position that has to predict it.
+# `stack` pairs each symbol with its answer in a new axis, and `flatten` takes them out in turns. An answer follows its symbol, so the causal mask hides it from the position that has to predict it.
 
 
 # %%
@@ -234,7 +234,7 @@ def exponent(sizes, losses):
 check("exponent", exponent)
 
 # %% [markdown]
-# With a floor, a power law is no straight line any more. The fit then finds too small an exponent, and says nothing about it:
+# With a floor, a power law is no straight line any more. The fit then finds too small an exponent, without a warning:
 
 # %%
 N = torch.logspace(4, 9, 11, dtype=torch.float64)
@@ -258,7 +258,7 @@ def cheapest_size(sizes, losses):
 check("cheapest_size", cheapest_size)
 
 # %% [markdown]
-# The law of Hoffmann and others isn't quite a parabola. With the sizes placed evenly around its best split, the parabola finds nearly that size; if all sizes are too small, it doesn't.
+# The law of Hoffmann and others isn't quite a parabola. With the sizes spread evenly around its best split, the parabola finds nearly that size; if all sizes are too small, it doesn't.
 
 # %%
 C = 1e21
@@ -267,13 +267,13 @@ for first, last in ((0.2, 5), (0.02, 0.5)):
     N = best * np.geomspace(first, last, 7)
     losses = scaling.HOFFMANN.loss(N, C / (6 * N))
     found = cheapest_size(torch.tensor(N), torch.tensor(losses)) / best
-    print(f"sizes {first:g} to {last:g} times the best one: the parabola says {found:.2f}")
+    print(f"sizes {first:g} to {last:g} times the best one: the parabola's lowest point is at {found:.2f}")
 
 # %% [markdown]
 # (solution-compose)=
 # ## One permutation after another
 #
-# The thing at place i goes to `first[i]`, and from there to `then[first[i]]`. `gather` looks this up in each row.
+# The thing at position i goes to `first[i]`, and from there to `then[first[i]]`. `gather` looks this up in each row.
 
 
 # %%

@@ -16,7 +16,7 @@ function draw({ model, readers, longest, word, most }) {
     const [W_x, W_h, b] = mine.map(Math.fround);
     let h = 0;
     states = bits.map((bit) => (h = Math.abs(Math.fround(Math.fround(W_x * bit + b) + Math.fround(W_h * h)))));
-    answers[0] = states.map((state) => Number(state > 0.5));
+    answers[0] = states.map((state) => (Number.isFinite(state) ? Number(state > 0.5) : "∞")); // no answer
   }
 
   // What is seen -------------------------------------------------------------------------------------
@@ -72,7 +72,8 @@ function draw({ model, readers, longest, word, most }) {
       (answers[i] ? `, ${name} ${answers[i][at]}` : "")).join("")}` : "no bit");
     const [W_x, W_h, b] = mine, before = at ? states[at - 1] : 0;
     formula.textContent = T ? `After bit ${count(at + 1)}: |${score(W_x)} · ${bits[at]} + ${score(W_h)} · ${short(before)} + ${score(b)}| = ${short(states[at])}. ` +
-      `That is ${answers[0][at] ? "" : "not "}above one half, so the machine says ${answers[0][at] ? "odd" : "even"}.` : "";
+      (answers[0][at] === "∞" ? "That is more than 32 bits can hold, so the machine has no answer."
+        : `That is ${answers[0][at] ? "" : "not "}above one half, so the machine answers ${answers[0][at] ? "odd" : "even"}.`) : "";
   }
 
   function tell() {
