@@ -67,12 +67,7 @@ def test_pieces_that_are_not_there_are_refused(small):
             ladder.in_passes(text, unique, passes, seed=0)
 
 
-@pytest.mark.parametrize(
-    ("preferred", "order", "best"),
-    [(0.1, (0.05, 0.1, 0.2), 0.1), (0.35, (0.05, 0.1, 0.2, 0.4, 0.8), 0.4)],
-)
-def test_the_best_rate_is_the_validation_texts(monkeypatch, preferred, order, best):
-    """The search goes on until neither half nor double helps: no rate is the edge of the grid."""
+def test_the_best_rate_is_the_validation_texts(monkeypatch):
     tried = []
 
     def train_on(batches, size, vocab_size, rate, seed):
@@ -81,24 +76,17 @@ def test_the_best_rate_is_the_validation_texts(monkeypatch, preferred, order, be
 
     def nats(model, text):
         assert text.tolist() == list(range(5, 5 + ladder.CHOOSING))
-        return abs(model - preferred) + 2
+        return abs(model - 0.08) + 2
 
     monkeypatch.setattr(ladder, "train_on", train_on)
     monkeypatch.setattr(ladder, "nats", nats)
     ids = {"validation": torch.arange(5, 90_000)}
     task = SimpleNamespace(tokens=range(77), ids=ids)
-    found = ladder.at_best_rate(ladder.Size(8, 1, 1, (0,)), task, ["b"], seed=6)
-    assert found.rate == found.model == best
-    assert found.by_rate == {rate: abs(rate - preferred) + 2 for rate in order}
-    assert tried == [(["b"], 77, rate, 6) for rate in order]
-
-
-def test_the_search_for_a_rate_goes_down_too(monkeypatch):
-    monkeypatch.setattr(ladder, "train_on", lambda batches, size, vocab_size, rate, seed: rate)
-    monkeypatch.setattr(ladder, "nats", lambda model, text: abs(model - 0.0125))
-    task = SimpleNamespace(tokens=range(77), ids={"validation": torch.arange(9)})
-    found = ladder.at_best_rate(ladder.Size(8, 1, 1, (0,)), task, ["b"], start=0.05)
-    assert found.rate == 0.0125 and list(found.by_rate) == [0.00625, 0.0125, 0.025, 0.05, 0.1]
+    found = ladder.at_best_rate(ladder.Size(8, 1, 1, (0,)), task, ["b"], seed=6, start=0.2)
+    assert found.rate == found.model == 0.1
+    assert found.by_rate == {rate: abs(rate - 0.08) + 2 for rate in (0.05, 0.1, 0.2, 0.4)}
+    assert list(found.by_rate) == sorted(found.by_rate)
+    assert tried == [(["b"], 77, rate, 6) for rate in (0.2, 0.1, 0.4, 0.05)]
 
 
 def test_a_gpt_learns_from_its_pieces(small):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB, PAGE
-from live import computed
+from live import computed, stored_at_random
 from playwright.sync_api import expect
 from torch import nn
 
@@ -19,11 +19,9 @@ from utils.tasks.drawn_series import (
     all_five,
     facts_for_page,
     forecasters,
-    restored_forecasters,
     to_take,
 )
 from utils.tasks.many_sales import S, T
-from utils.tasks.rounded import in_int8
 
 NAME = "forecasters"
 SERIES = to_take()
@@ -35,16 +33,10 @@ expect.set_options(timeout=60_000)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Stored forecasters, and the same in int8: not trained, but they tell series apart."""
-    folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "FOLDER", folder)
-        own = forecasters()
-        torch.manual_seed(0)
-        for weight in own.parameters():
-            nn.init.normal_(weight, std=0.3)
-        models.store(NAME, in_int8(own), made_by="tests", **facts_for_page())
-        yield folder, restored_forecasters(models.load(NAME).weights)
+    """Stored forecasters, and the same in int8."""
+    folder, told = tmp_path_factory.mktemp("models"), facts_for_page()
+    with stored_at_random(folder, forecasters(), 0.3, NAME, **told) as both:
+        yield both
 
 
 def expected(own: nn.Module, past: list[float]) -> torch.Tensor:

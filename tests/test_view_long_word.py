@@ -9,7 +9,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB, PAGE
-from live import computed
+from live import computed, stored_at_random
 from playwright.sync_api import expect
 from torch import nn
 
@@ -20,7 +20,6 @@ from utils.show.views import frame, long_word, models
 from utils.show.views.long_word import MOST, READERS, check
 from utils.tasks.formal_languages import LONGEST
 from utils.tasks.long_word import facts_for_page, readers, restored_readers
-from utils.tasks.rounded import in_int8
 
 NAME = "parity"
 WORD = "0110100110010110100101100"
@@ -29,16 +28,10 @@ expect.set_options(timeout=60_000)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Stored readers, and the same in int8: not trained, but they tell words apart."""
+    """Stored readers, and the same in int8, with weights at which the RNN forgets."""
     folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "FOLDER", folder)
-        own = readers()
-        torch.manual_seed(0)
-        for name, weight in own.named_parameters():
-            nn.init.normal_(weight, std=0.1 if "RNN.layer" in name else 0.4)  # an RNN that forgets
-        models.store(NAME, in_int8(own), made_by="tests", **facts_for_page())
-        yield folder, restored_readers(models.load(NAME).weights)
+    with stored_at_random(folder, readers(), 0.15, NAME, **facts_for_page()) as both:
+        yield both
 
 
 def word_of(T: int, seed: int = 0) -> str:

@@ -5,15 +5,14 @@ import json
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
+from live import stored_at_random
 from playwright.sync_api import expect
 
 from utils.data.text import SPECIAL
-from utils.pretraining.rounded import with_rounded_weights
 from utils.recurrent import LSTM, LanguageModel
 from utils.show.views import frame, models, recurrent_writer
 from utils.show.views.recurrent_writer import check
 from utils.show.views.writes import LONGEST
-from utils.tasks.rounded import in_int8
 
 CHARACTERS = "\n .abcdeilmnorstuz"
 TEXT = "rest on a tree. so"
@@ -23,16 +22,11 @@ expect.set_options(timeout=60_000)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of a stored model with random weights, and the same model in int8."""
+    """The folder of a stored model, and the same model in int8."""
+    model = LanguageModel(len(SPECIAL) + len(CHARACTERS), 6, LSTM(6, 20))
     folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "FOLDER", folder)
-        torch.manual_seed(0)
-        model = LanguageModel(len(SPECIAL) + len(CHARACTERS), 6, LSTM(6, 20))
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.8)
-        models.store("tiny", in_int8(model), made_by="tests", characters=CHARACTERS)
-        yield folder, with_rounded_weights(model)
+    with stored_at_random(folder, model, 0.8, characters=CHARACTERS) as both:
+        yield both
 
 
 @pytest.fixture

@@ -7,15 +7,14 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB
+from live import stored_at_random
 from playwright.sync_api import expect
 
 from utils.data.text import EOS, SPECIAL, Vocabulary, pad
-from utils.pretraining.rounded import with_rounded_weights
 from utils.seq2seq import greedy_decode
 from utils.show.views import frame, models
 from utils.show.views.typed_date import check, typed_date
 from utils.tasks.dates import MAX_LEN
-from utils.tasks.rounded import in_int8
 from utils.tasks.typed_dates import in_ids, reader
 
 SOURCE = Vocabulary(["<en_US>", "<de>", *"0123456789 ./,FMabehruyäz"])
@@ -26,16 +25,12 @@ expect.set_options(timeout=60_000)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A stored network with large random weights, and the same network in int8."""
+    """A stored network, and the same network in int8."""
+    model = reader(len(SOURCE), len(TARGET), 0, hidden_size=10)
+    told = {name: list(known.symbols[len(SPECIAL) :]) for name, known in BOTH.items()}
     folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "FOLDER", folder)
-        model = reader(len(SOURCE), len(TARGET), 0, hidden_size=10).eval()
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.7)
-        told = {name: list(known.symbols[len(SPECIAL) :]) for name, known in BOTH.items()}
-        models.store("tiny", in_int8(model), made_by="tests", longest=MAX_LEN, **told)
-        yield folder, with_rounded_weights(model)
+    with stored_at_random(folder, model, 0.7, longest=MAX_LEN, **told) as both:
+        yield both
 
 
 BOTH = {"source": SOURCE, "target": TARGET}

@@ -3,14 +3,13 @@
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
+from live import stored_at_random
 from playwright.sync_api import expect
 
 from utils.data.text import SPECIAL, UNK
-from utils.pretraining.rounded import with_rounded_weights
 from utils.recurrent import RNN, SequenceClassifier
 from utils.show.views import frame, models, which_language
 from utils.show.views.which_language import LONGEST, check
-from utils.tasks.rounded import in_int8
 
 LETTERS = "adghikmnotuäß"
 NAMES = ["Finnish", "German", "Italian", "Polish", "Spanish", "Turkish"]
@@ -19,17 +18,11 @@ expect.set_options(timeout=60_000)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of a stored model with random weights, and the same model in int8."""
+    """The folder of a stored model, and the same model in int8."""
+    model = SequenceClassifier(len(SPECIAL) + len(LETTERS), 5, RNN(5, 16), len(NAMES))
     folder = tmp_path_factory.mktemp("models")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "FOLDER", folder)
-        torch.manual_seed(1)
-        model = SequenceClassifier(len(SPECIAL) + len(LETTERS), 5, RNN(5, 16), len(NAMES))
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.7)
-        told = {"letters": LETTERS, "answers": NAMES}
-        models.store("tiny", in_int8(model), made_by="tests", **told)
-        yield folder, with_rounded_weights(model)
+    with stored_at_random(folder, model, 0.7, letters=LETTERS, answers=NAMES) as both:
+        yield both
 
 
 @pytest.fixture

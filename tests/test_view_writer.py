@@ -8,14 +8,13 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB, PAGE, as_built
+from live import stored_at_random
 from playwright.sync_api import expect
 
-from utils.pretraining.rounded import with_rounded_weights
 from utils.show.views import frame, models
 from utils.show.views.writer import check, writer
 from utils.show.views.writes import LONGEST
 from utils.tasks import shakespeare
-from utils.tasks.rounded import in_int8
 from utils.training.sampling import temperature, top_p
 
 CHARACTERS = "\n !',-.:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -27,17 +26,13 @@ expect.set_options(timeout=60_000)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A stored model with random weights, and the same model in int8; its context is short."""
+    """A stored model, and the same model in int8; its context is short."""
     folder = tmp_path_factory.mktemp("models")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "FOLDER", folder)
         patch.setattr(shakespeare, "CONTEXT", CONTEXT)
-        model = shakespeare.writer(V, 0, d_model=24, d_ff=20, n_layers=2).eval()
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.4)
-        told = {"heads": 4, "characters": CHARACTERS}
-        models.store("tiny", in_int8(model), made_by="tests", **told)
-        yield folder, with_rounded_weights(model)
+        model = shakespeare.writer(V, 0, d_model=24, d_ff=20, n_layers=2)
+        with stored_at_random(folder, model, 0.4, heads=4, characters=CHARACTERS) as both:
+            yield both
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from utils.tasks.writing import Writing
 from utils.training.loop import fit
 from utils.training.metrics import surprises
 from utils.training.recipes import tag_loss
+from utils.training.tuning import losses_by_rate
 
 WINDOW, BATCH = 128, 16  # tokens in a piece, pieces in a step
 PASSES = 2
@@ -153,14 +154,14 @@ def at_best_rate(
 ) -> Tried:
     """Train on the same batches at a rate, its half and its double, and so on around the best.
 
-    The validation text's beginning chooses. The search ends when neither half nor double helps, so
-    the rate is never the edge of what was tried.
+    The validation text's beginning chooses, by `losses_by_rate`.
     """
-    models, found = {}, {}
-    best = start
-    while missing := [rate for rate in (best / 2, best, 2 * best) if rate not in found]:
-        for rate in missing:
-            models[rate] = train_on(batches, size, len(task.tokens), rate, seed)
-            found[rate] = nats(models[rate], task.ids["validation"][:CHOOSING])
-        best = min(found, key=found.get)
-    return Tried(models[best], best, dict(sorted(found.items())))
+    models = {}
+
+    def loss_at(rate: float) -> float:
+        models[rate] = train_on(batches, size, len(task.tokens), rate, seed)
+        return nats(models[rate], task.ids["validation"][:CHOOSING])
+
+    by_rate = losses_by_rate(loss_at, start)
+    best = min(by_rate, key=by_rate.get)
+    return Tried(models[best], best, dict(sorted(by_rate.items())))
