@@ -3,7 +3,7 @@
 Each symbol exchanges two cups. A Transformer with 1, 2, 4 or 8 blocks, or an RNN or LSTM of one
 layer, reads words of 1 to 20 symbols and says after each where the ball is. Positions are
 sinusoidal: in trials of 300 steps, with 2 and 4 blocks, their loss was lower than that of rotary
-ones and of ALiBi. All have the same recipe and the same two rates, of which one is chosen by
+ones and of ALiBi. All have the same recipe and the same three rates, of which one is chosen by
 "chosen by", the share of all answers to other words of 1 to 20 symbols. "last" is the share of 500
 new words of each length whose last answer is correct; by chance it is 0.2 for long words.
 """

@@ -1,7 +1,7 @@
 """Running parity: which networks learn it on 20 symbols, and are right on 160?
 
 Each kind of network reads words of 1 to 20 symbols and says after each whether there were an odd
-number of ones. All have the same recipe and the same two rates. "last" is the share of 500 new
+number of ones. All have the same recipe and the same three rates. "last" is the share of 500 new
 words of each length after whose last symbol the answer is correct, by chance 0.5; "in training" is
 the share of all answers to words of 1 to 20 symbols, by which a rate can be chosen.
 """

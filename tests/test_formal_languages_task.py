@@ -96,23 +96,35 @@ def test_shares_count_last_answers_all_answers_and_whole_words():
     assert perfect == (1, 1, 1)
 
 
-def test_a_row_of_the_table_has_a_number_for_each_span(monkeypatch):
-    asked = []
+def test_a_row_of_the_table_has_each_seed_at_the_best_rate_of_the_first(monkeypatch):
+    """Four rates are tried: the start, its quarter, four times it, and sixteen times it."""
+    made, asked, best = [], [], 4 * task.START
+
+    def train(model, language, *, steps, rate, seed):
+        model.made = (rate, seed)
+        made.append((language, steps, rate, seed))
 
     def shares(model, language, shortest, longest, seed=task.HELD_OUT):
-        asked.append((language, shortest, longest, seed))
-        return task.Shares(last=0.1 * len(asked), all=longest / 100, words=longest / 1000)
+        rate, of = model.made
+        asked.append((language, shortest, longest, seed, of))
+        near = 0.9 if rate == best else 0.5
+        return task.Shares(last=longest / 1000 + of, all=near, words=longest / 100 + of)
 
+    monkeypatch.setattr(task, "train_network", train)
     monkeypatch.setattr(task, "shares_correct", shares)
-    how = {"steps": 2, "rate": 1e-2, "seed": 0}
-    row = task.table_row("RNN", LANGUAGES["Dyck-1"], deeper=LANGUAGES["Dyck-2"], **how)
-    assert row["words"] == [0.02, 0.04, 0.08, 0.16] and row["last"] == pytest.approx(
-        [0.1, 0.2, 0.3, 0.4]
-    )
-    assert row["chosen by"] == 0.2 and row["deeper"] == 0.04
-    assert asked[4] == (LANGUAGES["Dyck-1"], 1, 20, task.CHOOSING)
-    assert asked[5] == (LANGUAGES["Dyck-2"], 21, 40, task.HELD_OUT)
-    assert task.table_row("RNN", PARITY, **how)["deeper"] is None
+    one, two = LANGUAGES["Dyck-1"], LANGUAGES["Dyck-2"]
+    row = task.table_row("RNN", one, steps=2, seeds=(3, 5), deeper=two)
+    tried = [task.START, task.START / 4, best, 4 * best]
+    assert made == [(one, 2, rate, 3) for rate in tried] + [(one, 2, best, 5)]
+    assert row["rate"] == best
+    assert [rate for rate, _ in row["by rate"]] == sorted(tried)
+    assert [share for _, share in row["by rate"]] == pytest.approx([0.5, 0.5, 0.9, 0.5])
+    assert row["words"] == [[3.2, 3.4, 3.8, 4.6], [5.2, 5.4, 5.8, 6.6]]
+    assert row["last"] == [[3.02, 3.04, 3.08, 3.16], [5.02, 5.04, 5.08, 5.16]]
+    assert row["deeper"] == [3.4, 5.4]
+    assert asked[0] == (one, 1, 20, task.CHOOSING, 3)
+    assert asked[-2:] == [(two, 21, 40, task.HELD_OUT, seed) for seed in (3, 5)]
+    assert task.table_row("RNN", PARITY, steps=2, seeds=(3,))["deeper"] is None
     assert {*task.TABLED} < {*task.KINDS}
 
 

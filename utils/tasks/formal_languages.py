@@ -4,7 +4,7 @@ All read words of up to 20 symbols, with one recipe: what differs is the network
 which each learns best. Shapes: ids (B, T) to logits (B, T, C), for the C answers of a language.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,11 +19,13 @@ from utils.recurrent import LSTM, RNN
 from utils.self_attention import BiasedAttention, MultiHeadAttention
 from utils.training.loop import History
 from utils.training.recipes import tag_loss, train_once
+from utils.training.tuning import losses_by_rate
 from utils.transformer import Encoder, Parts, TransformerConfig
 
 D, HEADS, BLOCKS = 32, 2, 2
 LONGEST = 20  # symbols of the longest word in training
-STEPS, B, RATES = 1500, 64, (3e-3, 1e-2)
+STEPS, B, RATES = 1500, 64, (1e-3, 3e-3, 1e-2)
+START = 2**-8  # the rate with which the search for the best begins
 TABLE = 640  # positions that are learned, or not: training shows the first 20
 HELD_OUT, CHOOSING = 10**6, 2 * 10**6  # seeds that no training has: to test, to choose a rate by
 SPANS = (1, 20), (21, 40), (41, 80), (81, 160)  # shortest and longest words that are asked
@@ -167,23 +169,36 @@ def table_row(
     language: Language,
     *,
     steps: int,
-    rate: float,
-    seed: int,
+    seeds: Sequence[int],
     deeper: Language | None = None,
-) -> dict[str, float | list[float] | None]:
-    """Train a network, and return the shares of words and of last answers that are correct.
+) -> dict[str, float | list | None]:
+    """Train a network from each seed at one rate, and return the shares that are correct.
 
-    "chosen by": the share of all answers to other words of the training's lengths, by which a rate
-    can be chosen. "words" and "last" have a number for each of SPANS.
-    deeper: the same language with other words, as brackets that are nested deeper; "deeper" is the
-        share of its words of the second span.
+    The rate is the one at which the first seed answers best other words of the training's lengths:
+    better than at a quarter of it or at four times as much. "by rate" has each rate that was tried,
+    with that share. "words" and "last" have a row for each seed, with a number for each of SPANS.
+    deeper: the same language with other words, as brackets that are nested deeper; "deeper" has the
+        share of its words of the second span for each seed.
     """
-    model = network(kind, language, seed)
-    train_network(model, language, steps=steps, rate=rate, seed=seed)
-    spans = [shares_correct(model, language, *span) for span in SPANS]
+    models = {}
+
+    def trained(rate: float, seed: int) -> nn.Module:
+        model = network(kind, language, seed)
+        train_network(model, language, steps=steps, rate=rate, seed=seed)
+        return model
+
+    def wrong_at(rate: float) -> float:
+        models[rate] = trained(rate, seeds[0])
+        return 1 - shares_correct(models[rate], language, 1, LONGEST, seed=CHOOSING).all
+
+    by_rate = losses_by_rate(wrong_at, START, factor=4)
+    rate = min(by_rate, key=by_rate.get)
+    models = [models[rate], *(trained(rate, seed) for seed in seeds[1:])]
+    found = [[shares_correct(model, language, *span) for span in SPANS] for model in models]
     return {
-        "chosen by": shares_correct(model, language, 1, LONGEST, seed=CHOOSING).all,
-        "words": [found.words for found in spans],
-        "last": [found.last for found in spans],
-        "deeper": deeper and shares_correct(model, deeper, *SPANS[1]).words,
+        "rate": rate,
+        "by rate": [[tried, 1 - wrong] for tried, wrong in sorted(by_rate.items())],
+        "words": [[of.words for of in spans] for spans in found],
+        "last": [[of.last for of in spans] for spans in found],
+        "deeper": deeper and [shares_correct(m, deeper, *SPANS[1]).words for m in models],
     }
