@@ -1,9 +1,9 @@
 """The page's readers of bits: an RNN and a Transformer that learn running parity, stored in int8.
 
 Both learn from words of 1 to 20 bits, as in `experiments/parity.py`. Each is trained at three
-rates, and the one is kept that answers more of other such words correctly ("in training"). "last" is the
-share of 500 new words of each length after whose last bit the answer is correct, by chance 0.5;
-"in int8": with the weights as they are stored for the page.
+rates, and the one is kept that answers more of other such words correctly ("in training"). "last"
+is the share of 500 new words of each length after whose last bit the answer is correct, by chance
+0.5; "in int8": with the weights as they are stored for the page.
 """
 
 from torch import nn
