@@ -267,7 +267,9 @@ for first, last in ((0.2, 5), (0.02, 0.5)):
     N = best * np.geomspace(first, last, 7)
     losses = scaling.HOFFMANN.loss(N, C / (6 * N))
     found = cheapest_size(torch.tensor(N), torch.tensor(losses)) / best
-    print(f"sizes {first:g} to {last:g} times the best one: the parabola's lowest point is at {found:.2f}")
+    print(
+        f"sizes {first:g} to {last:g} times the best one: the parabola's lowest point is at {found:.2f}"
+    )
 
 # %% [markdown]
 # (solution-compose)=
