@@ -10,7 +10,7 @@ from browser import AS_IN_JUPYTERLAB
 from live import stored_at_random
 from playwright.sync_api import expect
 
-from utils.data.text import EOS, SPECIAL, Vocabulary, pad
+from utils.data.text import EOS, SPECIAL, UNK, Vocabulary, pad
 from utils.seq2seq import greedy_decode
 from utils.show.views import frame, models
 from utils.show.views.typed_date import check, typed_date
@@ -54,10 +54,11 @@ def answer(tab):
 
 
 def expected(model, locale: str, text: str) -> tuple[str, torch.Tensor]:
-    """What the network writes, and where it looks, in per cent (T, S)."""
+    """What the network writes, as it is shown, and where it looks, in per cent (T, S)."""
     source, lengths = pad([in_ids([f"<{locale}>", *text], SOURCE)])
     ids, weights = greedy_decode(model, source, lengths, MAX_LEN, need_weights=True)
-    return "".join(TARGET.decode(ids[0])), (100 * weights[0]).round()
+    written = "".join(TARGET.decode(ids[0])).replace(SPECIAL[UNK], "?")
+    return written, (100 * weights[0]).round()
 
 
 RUN = """([given, held, parts]) => {

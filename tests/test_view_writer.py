@@ -192,7 +192,8 @@ def test_a_head_is_chosen_and_its_looks_are_shaded(opened, made):
         assert np.abs(np.array(shades) - 100 * (look / look.max()).numpy()).max() < 0.6
         best = look.argmax().item()
         shown = BEGINNING[best].replace(" ", "␣").replace("\n", "↵")
-        said = f"Block {block}, head {head} attends most to “{shown}”, {100 * look[best]:.0f}%, "
+        share = f"{100 * look[best]:.{0 if look[best] >= 0.0995 else 1}f}%"
+        said = f"Block {block}, head {head} attends most to “{shown}”, {share}, "
         assert f"{said}letter {len(look) - best} from the end." in answer(tab).inner_text()
 
 
