@@ -485,10 +485,8 @@ check.show_reference("plan_run")
 # Seven sizes read 0.1, 0.2, 0.4 and 0.8 million tokens of a text: 28 trainings, each at a rate that is better than its half and its double. We fit the law to them, and *predict* the eighth size before it is run. How sure are we? We draw 28 trainings out of these, some of them twice, fit again, and do that two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. It treats the trainings as independent. The eighth size then takes the rate of the seventh.
 
 # %%
-ladder = sorted(experiments.load("ladder").rows, key=lambda row: row["parameters"])
-N = [row["parameters"] for row in ladder for _ in row["tokens"]]
-D = [tokens for row in ladder for tokens in row["tokens"]]
-losses = [loss for row in ladder for loss in row["test"]]
+ladder = experiments.load("ladder")
+N, D, losses = (ladder.column(name) for name in ("parameters", "tokens", "test"))
 (step,) = experiments.load("ladder_step").rows
 told = scaling.extrapolate(
     scaling.fit_scaling_law, N, D, losses, at=(step["parameters"], step["tokens"]), draws=100
@@ -505,10 +503,12 @@ guess(
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A size that was predicted before it was run (star, with the interval of 90%). Loss by the weights for four lengths of text (points), and the fitted law (lines). The scale of weights is logarithmic.", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text, with seven points each. At the end of the lowest curve are an interval and a star."}}
 grid = torch.logspace(3.9, 6.55, 50)
-lines = {f"{d / 1e6:.1f} million tokens": (grid, law.loss(grid, d)) for d in ladder[0]["tokens"]}
+amounts = sorted(set(D))
+lines = {f"{d / 1e6:.1f} million tokens": (grid, law.loss(grid, d)) for d in amounts}
 ax = curves(lines, "weights", "loss (nats)", logx=True)
-for k in range(len(lines)):
-    ax.plot(N[k :: len(lines)], losses[k :: len(lines)], "o", color=f"C{k}", markersize=4)
+for k, d in enumerate(amounts):
+    points = [(n, loss) for n, tokens, loss in zip(N, D, losses) if tokens == d]
+    ax.plot(*zip(*points), "o", color=f"C{k}", markersize=4)
 ends = [[step["predicted"] - step["low"]], [step["high"] - step["predicted"]]]
 ax.errorbar([step["parameters"]], [step["predicted"]], ends, color="0.3", capsize=4)
 ax.plot([step["parameters"]], [step["test"]], "*", color="0.1", markersize=11)

@@ -2,10 +2,10 @@
 
 Each kind of network reads words of 1 to 20 symbols, with the same recipe. Its rate is the one at
 which the first of five seeds answers most of other such words correctly: more than at a quarter of
-that rate, or at four times as much. For each seed, "words" is the share of 500 words drawn anew, of
-1 to 20, 21 to 40, 41 to 80 and 81 to 160 symbols, after each of whose symbols the answer is
-correct; "last" is the share of words with a correct answer after the last symbol. Short words come
-again, as there are few.
+that rate, or at four times as much. For each seed, "words to 20" is the share of 500 words of 1 to
+20 symbols after each of whose symbols the answer is correct; "last to 20" is the share of words
+with a correct answer after the last symbol. So it goes on with 21 to 40, 41 to 80 and 81 to 160.
+Short words come again, as there are few.
 
 "deeper" is that share for words of 21 to 40 symbols whose brackets are nested 5 to 8 deep; in
 training it is 4 at most.

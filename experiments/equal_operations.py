@@ -3,8 +3,8 @@
 C = 6 · N · D: each size reads as much of sympy's docstrings as its budget allows, each token once;
 sizes for which the text is too short, or that would see less than 20 steps, are not in the grid.
 Every training has the rate of Muon that the validation text prefers to its half and to its double;
-"by rate" has all that were tried, with their losses there. Losses are in nats for each token of the
-test text.
+"rates" has all that were tried, "by rate" their losses there. Losses are in nats for each token of
+the test text.
 """
 
 from functools import cache
@@ -75,6 +75,7 @@ def measure(training: str) -> dict:
         "parameters": N,
         "tokens": len(batches) * BATCH * WINDOW,
         "rate": tuned.rate,
-        "by rate": [list(each) for each in tuned.by_rate.items()],
+        "rates": list(tuned.by_rate),
+        "by rate": list(tuned.by_rate.values()),
         "test": nats(tuned.model, task.ids["test"]),
     }

@@ -29,13 +29,13 @@ SHORT = {
     "MERGES": 50,
     "DRAWS": 3,
     "manual": "lambda part, manual=manual: manual(part)[:40_000]",
-    "before": "lambda: Before(*np.meshgrid([9e3, 4e4, 2e5], [1e4, 8e4, 4e5]), "
-    "np.array([[4.0, 3.8, 3.7], [3.7, 3.4, 3.2], [3.5, 3.1, 2.9]]), 0.1)",
+    "before": "lambda: Before(np.array(3 * [9e3, 4e4, 2e5]), np.repeat([1e4, 8e4, 4e5], 3), "
+    "np.array([4.0, 3.8, 3.7, 3.7, 3.4, 3.2, 3.5, 3.1, 2.9]), 0.1)",
 }
 
 
 class Before(NamedTuple):
-    """The trainings from which the next one is predicted: three arrays (sizes, amounts)."""
+    """The trainings from which the next one is predicted, three arrays (n,)."""
 
     N: np.ndarray
     D: np.ndarray
@@ -44,10 +44,13 @@ class Before(NamedTuple):
 
 
 def before() -> Before:
-    rows = sorted(load("ladder").rows, key=lambda row: row["parameters"])
-    tokens, losses = (np.array([row[name] for row in rows]) for name in ("tokens", "test"))
-    N = np.array([row["parameters"] for row in rows], dtype=float)[:, None]
-    return Before(np.broadcast_to(N, tokens.shape), tokens, losses, rows[-1]["rate"][-1])
+    rows = load("ladder").rows
+    N, D, losses = (
+        np.array([row[name] for row in rows], dtype=float)
+        for name in ("parameters", "tokens", "test")
+    )
+    largest = max(rows, key=lambda row: (row["parameters"], row["tokens"]))
+    return Before(N, D, losses, largest["rate"])
 
 
 def data() -> list[np.ndarray]:
@@ -62,8 +65,7 @@ def measure(size: str) -> dict:
     batches = in_passes(text, int(SHARE * n_pieces(text)), 1, seed=0)
     model = gpt(V, chosen.d_model, chosen.n_layers, chosen.n_heads)
     at = sum(weight.numel() for weight in model.parameters()), len(batches) * BATCH * WINDOW
-    columns = [each.ravel() for each in (N, D, losses)]
-    told = extrapolate(fit_scaling_law, *columns, at=at, draws=DRAWS)
+    told = extrapolate(fit_scaling_law, N, D, losses, at=at, draws=DRAWS)
     whole = D == D.max()
     slope, height = np.polyfit(np.log(N[whole]), np.log(losses[whole]), 1)
     model = train_on(batches, chosen, V, rate, seed=0)

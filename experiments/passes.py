@@ -2,9 +2,9 @@
 
 A GPT of 39 thousand weights reads a twentieth of sympy's docstrings in 1, 2, 4, 8, 16 or 40 passes,
 or new text as long as 2, 4, 8, 16 or 20 such parts; with 20 the text is at its end. The validation
-text chooses a rate of Muon for each by the first seed, better than its half and its double; "by
-rate" has all that were tried, with their losses there. Losses are in nats for each token of the
-test text.
+text chooses a rate of Muon for each by the first seed, better than its half and its double; "rates"
+has all that were tried, "by rate" their losses there. Losses are in nats for each token of the test
+text.
 """
 
 from functools import cache
@@ -64,6 +64,7 @@ def measure(reading: str) -> dict:
         "unique": unique * WINDOW,
         "passes": passes,
         "rate": first.rate,
-        "by rate": [list(each) for each in first.by_rate.items()],
+        "rates": list(first.by_rate),
+        "by rate": list(first.by_rate.values()),
         "test": [nats(model, task.ids["test"]) for model in (first.model, *models)],
     }

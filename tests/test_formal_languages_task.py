@@ -117,14 +117,19 @@ def test_a_row_of_the_table_has_each_seed_at_the_best_rate_of_the_first(monkeypa
     tried = [task.START, task.START / 4, best, 4 * best]
     assert made == [(one, 2, rate, 3) for rate in tried] + [(one, 2, best, 5)]
     assert row["rate"] == best
-    assert [rate for rate, _ in row["by rate"]] == sorted(tried)
-    assert [share for _, share in row["by rate"]] == pytest.approx([0.5, 0.5, 0.9, 0.5])
-    assert row["words"] == [[3.2, 3.4, 3.8, 4.6], [5.2, 5.4, 5.8, 6.6]]
-    assert row["last"] == [[3.02, 3.04, 3.08, 3.16], [5.02, 5.04, 5.08, 5.16]]
+    assert row["rates"] == sorted(tried)
+    assert row["by rate"] == pytest.approx([0.5, 0.5, 0.9, 0.5])
+    assert [row[f"words to {T}"] for T in (20, 40, 80, 160)] == [
+        [3.2, 5.2],
+        [3.4, 5.4],
+        [3.8, 5.8],
+        [4.6, 6.6],
+    ]
+    assert [row[f"last to {T}"] for T in (20, 160)] == [[3.02, 5.02], [3.16, 5.16]]
     assert row["deeper"] == [3.4, 5.4]
     assert asked[0] == (one, 1, 20, task.CHOOSING, 3)
     assert asked[-2:] == [(two, 21, 40, task.HELD_OUT, seed) for seed in (3, 5)]
-    assert task.table_row("RNN", PARITY, steps=2, seeds=(3,))["deeper"] is None
+    assert "deeper" not in task.table_row("RNN", PARITY, steps=2, seeds=(3,))
     assert {*task.TABLED} < {*task.KINDS}
 
 

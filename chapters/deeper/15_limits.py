@@ -58,8 +58,9 @@ stored = [
 ]
 table_of = {(row["kind"], row["language"]): row for result in stored for row in result.rows}
 found = {
-    which: 100 * torch.tensor(row["words"]) for which, row in table_of.items()
-}  # (seeds, spans)
+    which: 100 * torch.tensor([row[f"words to {T}"] for _, T in SPANS]).T  # (seeds, spans)
+    for which, row in table_of.items()
+}
 
 # %%
 KINDS = ["RNN", "LSTM", "gates 0 to 1", "gates −1 to 1", "no positions", "sinusoidal"]
@@ -138,7 +139,7 @@ depth = {
     for kind in TABLED
     for name in both
     for deep, of in (
-        ("1 to 4", [words[1] for words in table_of[kind, name]["words"]]),
+        ("1 to 4", table_of[kind, name]["words to 40"]),
         ("5 to 8", table_of[kind, name]["deeper"]),
     )
 }

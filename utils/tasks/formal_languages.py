@@ -171,12 +171,13 @@ def table_row(
     steps: int,
     seeds: Sequence[int],
     deeper: Language | None = None,
-) -> dict[str, float | list | None]:
+) -> dict[str, float | list[float]]:
     """Train a network from each seed at one rate, and return the shares that are correct.
 
     The rate is the one at which the first seed answers best other words of the training's lengths:
-    better than at a quarter of it or at four times as much. "by rate" has each rate that was tried,
-    with that share. "words" and "last" have a row for each seed, with a number for each of SPANS.
+    better than at a quarter of it or at four times as much. "rates" has all that were tried, "by
+    rate" these shares. "words" and "last" have a number for each seed, with the greatest length of
+    each of SPANS in their names.
     deeper: the same language with other words, as brackets that are nested deeper; "deeper" has the
         share of its words of the second span for each seed.
     """
@@ -194,11 +195,12 @@ def table_row(
     by_rate = losses_by_rate(wrong_at, START, factor=4)
     rate = min(by_rate, key=by_rate.get)
     models = [models[rate], *(trained(rate, seed) for seed in seeds[1:])]
-    found = [[shares_correct(model, language, *span) for span in SPANS] for model in models]
-    return {
-        "rate": rate,
-        "by rate": [[tried, 1 - wrong] for tried, wrong in sorted(by_rate.items())],
-        "words": [[of.words for of in spans] for spans in found],
-        "last": [[of.last for of in spans] for spans in found],
-        "deeper": deeper and [shares_correct(m, deeper, *SPANS[1]).words for m in models],
-    }
+    row = {"rate": rate, "rates": sorted(by_rate)}
+    row["by rate"] = [1 - by_rate[tried] for tried in row["rates"]]
+    for span in SPANS:
+        found = [shares_correct(model, language, *span) for model in models]
+        row[f"words to {span[1]}"] = [of.words for of in found]
+        row[f"last to {span[1]}"] = [of.last for of in found]
+    if deeper:
+        row["deeper"] = [shares_correct(model, deeper, *SPANS[1]).words for model in models]
+    return row
