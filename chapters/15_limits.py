@@ -14,13 +14,13 @@
 # After today you can
 #
 # - set three weights by hand that compute parity, for words of any length,
-# - say which sign a linear recurrence needs, and join its steps in pairs,
+# - explain why a linear recurrence needs negative gates, and join its steps in pairs,
 # - count with the cells of an LSTM,
-# - say why a Transformer hardly learns parity, and let it write its steps down,
-# - plan a training: from money and days to weights and tokens,
+# - explain why a Transformer hardly learns parity, and let it write its steps down,
+# - plan a training run: from money and days to weights and tokens,
 # - tell a sudden ability from a strict measure.
 #
-# Today builds on [Day 2](02_recurrent.ipynb)'s RNN, [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s blocks and [Day 9](09_gpt.ipynb)'s GPT. It takes 45 minutes to read and 40 to write five functions; the exercises at its end take another half an hour. At the end you plan a training with sliders, and race three weights against a Transformer on a word of a thousand symbols.
+# Today builds on [Day 2](02_recurrent.ipynb)'s RNN, [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s blocks and [Day 9](09_gpt.ipynb)'s GPT. It takes 45 minutes to read and 40 to write five functions; the closing exercises take another half an hour. Near the end you plan a training run with sliders, and race three weights against a Transformer on a word of a thousand symbols.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -55,17 +55,17 @@ quiz("15_limits")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's switch had a rule of one line: whenever it is thrown, the level turns over. The LSTM followed it for two weeks, and the Transformer guessed. This rule has a name, **running parity**: after each symbol of a word, was the number of ones so far odd?
+# *6 minutes.* Yesterday's switch had a one-line rule: each time it is thrown, the level flips. The LSTM followed it for two weeks; the Transformer guessed. Why? The rule is called **running parity**: after each symbol of a word (here, a row of zeros and ones), was the number of ones so far odd?
 
 # %%
 WORD = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each 1 turns the answer over; each 0 leaves it as it is.", "name": "fig-lim-parity"}, "image": {"alt": "A row of zeros and ones. Below it, a line goes up or down at each one and stays as it is at each zero."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Running parity: each 1 flips the answer, and each 0 leaves it as it is.", "name": "fig-lim-parity"}, "image": {"alt": "A row of zeros and ones. Below it, a line goes up or down at each one and stays as it is at each zero."}}
 forecasting.switched(WORD)
 plt.show()
 
 # %% [markdown]
-# An article on both architectures has a table of what Transformers learn, and its first line is parity {cite}`unsigned2025architectures`. We try it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then we ask for longer words.
+# An article on RNNs and Transformers lists what Transformers learn, and parity comes first {cite}`unsigned2025architectures`. We test it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols and answer after each symbol. Then they get longer words.
 
 # %% tags=["view"]
 guess(
@@ -99,7 +99,7 @@ plt.show()
 rnn, transformer = (of for _, of in models.values())
 sizes = [sum(w.numel() for w in model.parameters()) for model, _ in models.values()]
 observe(
-    "On words of 20 symbols, the RNN is correct in {rnn:.0%} and the Transformer in {transformer:.0%}. The Transformer has {times:.1f} times as many weights.",
+    "On words of 20 symbols, the RNN answers {rnn:.0%} correctly and the Transformer answers {transformer:.0%}. The Transformer has {times:.1f} times as many weights.",
     rnn=rnn[20],
     transformer=transformer[20],
     times=sizes[1] / sizes[0],
@@ -107,7 +107,7 @@ observe(
 )
 
 # %% [markdown]
-# Is that fair? The RNN needed only 300 steps; perhaps the Transformer needs more. So a stored experiment gives it five times as many, at the best of three rates, with five seeds and five kinds of positions. At each length, we take the best of the five kinds.
+# Is that fair? The RNN needed only 300 steps; perhaps the Transformer needs more. So a stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions. At each length, the best way counts.
 
 # %%
 stored = experiments.load("parity")
@@ -125,7 +125,7 @@ best_of = {T: max(last(kind)[T] for kind in kinds) for T in (20, 40, 160)}
 
 # %% tags=["evidence"]
 observe(
-    "After 1,500 steps, the best of five kinds is correct in {inside:.0%} at 20 symbols, {beyond:.0%} at 40, and {far:.0%} at 160.",
+    "After 1,500 steps, the best of the five ways answers {inside:.0%} correctly at 20 symbols, {beyond:.0%} at 40, and {far:.0%} at 160.",
     inside=best_of[20],
     beyond=best_of[40],
     far=best_of[160],
@@ -133,14 +133,14 @@ observe(
 )
 
 # %% [markdown]
-# What it has learned, it has learned for the lengths that it saw. That isn't the rule.
+# It has learned something about the lengths that it saw. It hasn't learned the rule.
 
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* **A network can follow a rule for as many steps as it takes.** A recurrent network takes one step for each symbol. A Transformer takes as many steps as it has layers, however long the word is.
+# *1 minute.* **A network has only so many steps in which to follow a rule.** A recurrent network has one for each symbol. A Transformer has one for each layer, however long the word is.
 #
-# So there are two questions, and they are easily confused. What *can* a network compute, if its weights are chosen well? We set weights by hand, so that no training can be blamed. And what does it *learn*? There we train. Afterwards we turn to the opposite case: a network can do the task, and becomes larger. What does that buy?
+# Two questions are easily confused. What *can* a network compute, if its weights are chosen well? To find out, we set them by hand, so training can't be blamed. And what does it *learn*? To find out, we train. Then comes the opposite case: a network that can already do its task becomes larger. What does that buy?
 #
 # ## Step by step
 #
@@ -154,7 +154,7 @@ observe(
 #
 # It folds the number line at 0, and a fold is all that parity needs.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A fold makes parity. A one moves the state to the left by 1; from 0 it falls below the fold, and comes back as 1.", "name": "fig-lim-fold"}, "image": {"alt": "Four number lines from −1 to 1, dashed below 0. A dot stays at 0 or at 1 if the symbol is 0. If it is 1, an arrow moves the dot from 1 to 0, or from 0 to −1; a bent arrow leads on from there to 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One fold computes parity. A 1 moves the state to the left by 1: from 1 it lands on 0; from 0 it lands on −1, and the fold turns that into 1.", "name": "fig-lim-fold"}, "image": {"alt": "Four number lines from −1 to 1, dashed below 0. A dot stays at 0 or at 1 if the symbol is 0. If it is 1, an arrow moves the dot from 1 to 0, or from 0 to −1; a bent arrow leads on from there to 1."}}
 mechanisms.folded_line([0, 1], [0, 1])
 plt.show()
 
@@ -195,13 +195,13 @@ observe(
 # %% [markdown]
 # ### One sign: gates below zero
 #
-# *11 minutes, 6 of them yours.* The RNN has a price. Each step waits for the one before, since an activation lies between them. Many newer recurrences leave it out:
+# *11 minutes, 6 of them yours.* Three weights are enough, so why use anything else? Because an RNN is slow: each step waits for the one before, with an activation in between. Many newer recurrences leave the activation out:
 #
 # $$
 # h_t = a_t \odot h_{t-1} + u_t .
 # $$ (eq-linear-recurrence)
 #
-# The gate $a_t$ and the input $u_t$ come from $x_t$ alone, so all of them can be computed at once. And two steps are again one step of the same form. So neighbours join in pairs, the pairs join in pairs, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
+# The gate $a_t$ and the input $u_t$ depend on $x_t$ alone, so those of all positions can be computed at once. And two steps in a row are one step of the same form. So neighbours join into pairs, pairs join into fours, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three rounds instead of eight steps: in each round, a position takes in what another one has found, first 1, then 2, then 4 positions back.", "name": "fig-lim-scan"}, "image": {"alt": "Four rows of eight cells. Arrows lead from each row to the next, over distances of one, two and four cells."}}
 mechanisms.scan_rounds(8)
@@ -228,7 +228,7 @@ check.show_reference("two_steps")
 show_source(computation.by_scan)
 
 # %% [markdown]
-# In most such layers a gate lies between 0 and 1. It decides how much of the past is kept, as in Day 3's LSTM. Such a gate can forget, but it can't turn anything over. A gate of −1 can.
+# In most such layers a gate lies between 0 and 1, as in Day 3's LSTM. Such a gate can forget, but it can't flip a sign. A gate of −1 can.
 
 # %%
 bits = torch.tensor([1, 0, 1, 1, 0, 1, 0])
@@ -238,7 +238,7 @@ for name, at_one in (("a gate of 0.5", 0.5), ("a gate of −1", -1.0)):
     states = torch.cat([torch.ones(1), a.cumprod(dim=0)])  # h_0 = 1, and no input
     runs[name] = (a.tolist(), states.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate of −1 at each one turns the state over, so its sign is the parity. A gate between 0 and 1 can only shrink it.", "name": "fig-lim-gates"}, "image": {"alt": "The word 1011010 and two rows of bars. With a gate of 0.5 at each one, bars shrink from 1 to 0.0625. With a gate of −1, they stay 1 long and turn over at each one."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate of −1 at each 1 flips the state, so its sign is the parity. A gate between 0 and 1 can only shrink it.", "name": "fig-lim-gates"}, "image": {"alt": "The word 1011010 and two rows of bars. With a gate of 0.5 at each one, bars shrink from 1 to 0.0625. With a gate of −1, they stay 1 long and turn over at each one."}}
 mechanisms.gate_turns("".join(map(str, bits.tolist())), runs)
 plt.show()
 
@@ -261,7 +261,7 @@ guess(
 signs = {kind: trained(kind) for kind in ("gates in (0, 1)", "gates in (-1, 1)")}
 by_sign = {kind: (LENGTHS, [100 * x for x in of.values()]) for kind, (_, of) in signs.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One sign decides. Share of 500 new words whose last answer is correct, for one linear recurrence and two ranges of its gates.", "name": "fig-lim-signs"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100% or just below. The other falls to 50% within a few symbols."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With gates between −1 and 1, the layer learns parity; with gates between 0 and 1, it doesn't. Share of 500 new words whose last answer is correct. The dotted line marks the longest words of training.", "name": "fig-lim-signs"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100% or just below. The other falls to 50% within a few symbols."}}
 ax = curves(by_sign, "symbols", "correct (%)", logx=True)
 ax.axvline(task.LONGEST, color="0.3", linestyle=":", linewidth=1)
 plt.show()
@@ -271,7 +271,7 @@ positive, signed = (of for _, of in signs.values())
 layer = signs["gates in (-1, 1)"][0]
 gates = layer.layer.gates(layer.embedding(torch.tensor([[1]])))
 observe(
-    "On words of 20 symbols, gates in (0, 1) are correct in {positive:.0%} and gates in (−1, 1) in {signed:.0%}. Its lowest gate at a one is {lowest:.3f}.",
+    "With gates in (0, 1), {positive:.0%} of words of 20 symbols get a correct answer; with gates in (−1, 1), {signed:.0%} do. The lowest of these gates at a 1 is {lowest:.3f}.",
     positive=positive[20],
     signed=signed[20],
     lowest=gates.min(),
@@ -283,7 +283,7 @@ observe(
 #
 # ### Counting with two cells
 #
-# *9 minutes, 7 of them yours.* Parity needs one bit. Some languages need a number: in aⁿbⁿ, as many b follow as there were a. An LSTM has it. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up whatever is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
+# *9 minutes, 7 of them yours.* Parity takes one bit of memory. Other rules take a number: in the words aⁿbⁿ, some *a* are followed by just as many *b*. An LSTM can keep a number. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up all that is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
 
 # %%
 counter, anbn = computation.counter_lstm(), LANGUAGES["anbn"]
@@ -304,7 +304,7 @@ plt.show()
 # ```{exercise} What the letters write
 # :label: exercise-counter-writes
 #
-# *8 minutes.* An LSTM with open gates adds a number from −1 to 1 to each of its cells at each letter, and the cells begin with 0. Choose what *a* and *b* add to each of two cells. In a word $a^n b^n$, the first cell should be 0 exactly where as many *b* as *a* have been read, and the second cell as long as there was no *b*. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
+# *8 minutes.* With open gates, an LSTM adds a number from −1 to 1 to each cell at each letter, and the cells start at 0. Choose the numbers that *a* and *b* add to each of two cells. In a word $a^n b^n$, the first cell should be 0 exactly where as many *b* as *a* have been read. The second should be 0 exactly as long as no *b* has been read. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
 # ```
 
 
@@ -324,14 +324,14 @@ assert counted  # a thousand of each: not one answer is wrong
 # %% [markdown]
 # ### Why a Transformer hardly learns parity
 #
-# *10 minutes, 6 of them yours.* Attention takes a weighted mean. If it looks at $n$ symbols alike and one of them is flipped, the mean moves by $1/n$.
+# *10 minutes, 6 of them yours.* Why did the Transformer guess? Attention takes a weighted mean. If it weights $n$ symbols equally, flipping one of them moves the mean by only $1/n$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The longer the word, the less one symbol counts: flipping the framed one moves the mean by 1/n.", "name": "fig-lim-mean"}, "image": {"alt": "Words of 4, 16 and 64 cells, light and dark in turn, the first framed. Below each is a bar, the mean, and an orange piece at its end: a quarter, a sixteenth, and a sixty-fourth of the whole."}}
 mechanisms.one_of_many([[0, 1] * (n // 2) for n in (4, 16, 64)])
 plt.show()
 
 # %% [markdown]
-# Parity is the worst case, because *every* flip turns the answer over. How many of the $n$ flips change the answer is the **sensitivity** of a function at a word {cite}`hahn2020theoretical`.
+# Parity is the worst case, because *every* flip changes the answer. The number of flips, out of $n$, that change the answer is a function's **sensitivity** at a word {cite}`hahn2020theoretical`.
 #
 # ```{exercise} How sensitive is an answer?
 # :label: exercise-sensitivity
@@ -369,7 +369,7 @@ bars({name: fmean(of) for name, of in found.items()}, "flips that change the ans
 plt.show()
 
 # %% [markdown]
-# Hahn proved it for whole Transformers: with fixed weights and softmax, flipping one of $n$ symbols moves the answer at another position by at most a constant over $n$. Does this mean that no Transformer computes parity? No: two blocks do, with weights set by hand {cite}`chiang2022overcoming`. The first finds the share of ones by a mean; the second looks whether position $k$, for $k$ ones, is odd or even.
+# Hahn proved the same for whole Transformers: with fixed weights and softmax, flipping one of $n$ symbols moves the output at any other position by at most a constant divided by $n$. Is parity out of reach, then? No: two blocks compute it, with weights set by hand {cite}`chiang2022overcoming`. If there are $k$ ones, the first block finds their share, a mean; the second checks whether position $k$ is odd or even.
 
 # %%
 machine = computation.ParityTransformer(dtype=torch.float64)
@@ -380,13 +380,13 @@ for T in (POWERS := [5, 10, 20, 40, 80, 160, 320]):
     apart.append(logits.diff(dim=1).abs().mean().item())
     right.append((logits.argmax(dim=1) == answers[:, -1]).double().mean().item())
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "It can be done, but the two answers come ever closer: difference between the logits of a Transformer that was set by hand, by the length of the word. Both axes are logarithmic.", "name": "fig-lim-gap"}, "image": {"alt": "A straight falling line from about 0.05 at 5 symbols to about 0.00002 at 320."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A Transformer set by hand computes parity, but the longer the word, the closer its two answers: difference between the logits. Both axes are logarithmic.", "name": "fig-lim-gap"}, "image": {"alt": "A straight falling line from about 0.05 at 5 symbols to about 0.00002 at 320."}}
 curves({"by hand": (POWERS, apart)}, "symbols", "difference of the logits", logx=True, logy=True)
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "The Transformer by hand is correct in {right:.0%} of words of up to 320 symbols. At 20 symbols its two answers differ by {near:.4f}, at 320 by {far:.6f}.",
+    "The Transformer set by hand answers {right:.0%} of words of up to 320 symbols correctly. At 20 symbols its two logits differ by {near:.4f}, and at 320 they differ by {far:.6f}.",
     right=min(right),
     near=apart[2],
     far=apart[-1],
@@ -394,11 +394,11 @@ observe(
 )
 
 # %% [markdown]
-# So a Transformer *can* compute parity. But weights that make an answer depend on every symbol are isolated: moved a little, they fail, and so training hardly finds them {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
+# But weights that make an answer depend on every symbol are isolated: moved a little, they fail, so training hardly ever finds them {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
 #
 # ### Written steps: a state on paper
 #
-# *5 minutes.* People who can't keep a number in mind write it down. A Transformer can do that, too: it writes its answer after each symbol, and reads it again at the next. Then each step is easy: the answer so far, and one symbol.
+# *5 minutes.* People who can't keep a number in mind write it down. A Transformer can do that, too: it writes its answer after each symbol, and reads it again at the next.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Without steps, one answer depends on all symbols. With steps, it depends on one symbol and on the answer before it.", "name": "fig-lim-steps"}, "image": {"alt": "Above, six symbols with an arrow from each to a single answer. Below, symbols and answers take turns, and each answer has two arrows, from its symbol and from the answer before."}}
 answers = parity.truth(torch.tensor([WORD[:6]]))[0].tolist()
@@ -406,7 +406,7 @@ mechanisms.steps_written([*map(str, WORD[:6])], [*map(str, answers)])
 plt.show()
 
 # %% [markdown]
-# That is a **chain of thought** {cite}`wei2022chain`, at its smallest. To be fair, the rival gets as many positions: where an answer would be, it reads a blank {cite}`pfau2024lets`. A second task is harder than parity: five cups, a ball under the first, and each symbol swaps two cups. Where is the ball?
+# That is the smallest **chain of thought** {cite}`wei2022chain`. To be fair, the same network without written steps gets as many positions: in place of each answer, it reads a blank {cite}`pfau2024lets`. A second task is harder than parity: five cups, a ball under the first, and each symbol swaps two cups. Where is the ball?
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The ball's path under five cups, while pairs of cups are swapped.", "name": "fig-lim-cups"}, "image": {"alt": "Five rows of places over six swaps; each swap is a crossing of two lines. One line, the ball's, is coloured."}}
 mechanisms.cups([(1, 2), (3, 5), (2, 4), (1, 4), (2, 5), (1, 3)], 5)
@@ -433,20 +433,20 @@ by_steps = {
     for written in (True, False)
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With its answers written down, the same Transformer follows both rules, as far as its training went (20 symbols). Share of 200 new words whose last answer is correct, mean and range of five seeds (stored experiment).", "name": "fig-lim-written"}, "image": {"alt": "Four curves over lengths of 10 to 80 symbols: two for written answers, two for blanks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With its answers written down, the Transformer follows both rules up to the longest words of its training (20 symbols), and no further. Share of 200 new words whose last answer is correct, mean and range of five seeds (stored experiment).", "name": "fig-lim-written"}, "image": {"alt": "Four curves over lengths of 10 to 80 symbols: two for written answers, two for blanks."}}
 ax = curves(by_steps, "symbols", "correct (%)", logx=True)
 ax.set_xticks(steps.rows[0]["length"], steps.rows[0]["length"])
 ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# Beyond 20 symbols it fails again, although each step is as easy there. What it has learned holds for the lengths that it has seen. With blanks it fails sooner; its training was short, 750 steps.
+# Beyond 20 symbols it fails again, although each step is just as easy there. Once more it has learned only the lengths that it saw. With blanks it fails sooner, though its training was short: 750 steps.
 #
 # **Enough for tonight?** This is a good place to stop: you know what the two kinds of network can follow. Next, we give one of them more weights.
 #
 # ### The ladder: what size buys
 #
-# *11 minutes, 7 of them yours.* Most tasks aren't like parity. A GPT that reads a text can always be a little better. So we take Day 9's GPT in seven sizes, let each read the same text, and compare what they cost. A training's cost has a rule of thumb: for each token, each weight takes part in six operations {cite}`kaplan2020scaling`. With $N$ weights and $D$ tokens,
+# *11 minutes, 7 of them yours.* Most tasks aren't like parity: a GPT can always predict its text a little better. At what price? Seven sizes of Day 9's GPT read the same text, and we compare what they cost. The cost of a training run has a rule of thumb: for each token, each weight takes part in six operations {cite}`kaplan2020scaling`. With $N$ weights and $D$ tokens, that is
 #
 # $$
 # C = 6\,N D .
@@ -457,10 +457,10 @@ growth.six_operations()
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Plan a training
+# ```{exercise} Plan a training run
 # :label: exercise-plan-run
 #
-# *8 minutes.* A GPU costs `price` an hour. At its best it does `throughput` operations a second, and a training reaches the share `utilisation` of them. All the money is spent on GPUs that run day and night for so many days; their number need not be whole. A training takes $C = 6 N D$ operations, and $D$ should be `tokens_per_weight` times $N$. Return the number of GPUs, the weights $N$ and the tokens $D$. ([Solution](solutions/15_limits.ipynb#solution-plan-run))
+# *8 minutes.* A GPU costs `price` per hour. At its best it does `throughput` operations per second; a training run achieves the share `utilisation` of that. Spend all of `money` on GPUs that run day and night for `days` days; their number need not be whole. The run takes $C = 6 N D$ operations, and $D$ should be `tokens_per_weight` times $N$. Return the number of GPUs, the weights $N$ and the tokens $D$. ([Solution](solutions/15_limits.ipynb#solution-plan-run))
 # ```
 
 
@@ -482,7 +482,7 @@ check.show_reference("plan_run")
 # L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
 # $$ (eq-law)
 #
-# Seven sizes read 0.1, 0.2, 0.4 and 0.8 million tokens of a text: 28 trainings, each at a rate that is better than its half and its double. We fit the law to them, and *predict* the eighth size before it is run. How sure are we? We draw 28 trainings out of these, some of them twice, fit again, and do that two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. It treats the trainings as independent. The eighth size then takes the rate of the seventh.
+# Each of seven sizes reads 0.1, 0.2, 0.4 and 0.8 million tokens of a text: 28 runs, each at a learning rate that beats both its half and its double. We fit the law to them and *predict* the loss of an eighth size before it is trained, at the seventh's rate. How sure are we? From the 28 runs we draw 28, some of them twice, and fit again, two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. It treats the runs as independent.
 
 # %%
 ladder = experiments.load("ladder")
@@ -501,7 +501,7 @@ guess(
     because=f"Predicted: {step['low']:.2f} to {step['high']:.2f} nats. Measured: {step['test']:.2f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A size that was predicted before it was run (star, with the interval of 90%). Loss by the weights for four lengths of text (points), and the fitted law (lines). The scale of weights is logarithmic.", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text, with seven points each. At the end of the lowest curve are an interval and a star."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The eighth loss (star) lies in the 90% interval that was predicted for it (bar). Loss by the weights for four lengths of text (points), and the fitted law (lines). The scale of weights is logarithmic.", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text, with seven points each. At the end of the lowest curve are an interval and a star."}}
 grid = torch.logspace(3.9, 6.55, 50)
 amounts = sorted(set(D))
 lines = {f"{d / 1e6:.1f} million tokens": (grid, law.loss(grid, d)) for d in amounts}
@@ -528,7 +528,7 @@ observe(
 # %% [markdown]
 # ### Ten times more to spend
 #
-# *4 minutes.* Suppose your budget grows by ten: a larger model, or more text? With the operations fixed, a larger model reads less. So there is a best size in between. Here are three budgets, each spent on six or seven sizes.
+# *4 minutes.* Suppose your budget grows tenfold: a larger model, or more text? With the operations fixed, a larger model reads less, so the best size is in between. Here are three budgets, each tried on six or seven sizes.
 
 # %%
 equal = experiments.load("equal_operations")
@@ -553,11 +553,11 @@ observe(
 )
 
 # %% [markdown]
-# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, Hoffmann et al. one near 0.5, at which weights and tokens grow alike. For a hundred times the budget that is 29 or 10 times the weights. Why they differ is on the [deeper page](deeper/15_limits.ipynb).
+# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73. Hoffmann et al. found one near 0.5, at which weights and tokens grow alike. A hundred times the budget then buys 29 times the weights, or only 10 times. The [deeper page](deeper/15_limits.ipynb) explains why they differ.
 #
 # ## Is it right?
 #
-# *1 minute.* We compare your functions with the book's own, and one of the machines with PyTorch's RNN.
+# *1 minute.* We compare your joined steps and the rounds with a plain loop, and your plan with the book's.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -574,9 +574,9 @@ print("steps, rounds and plans agree")
 # %% [markdown]
 # ## Look inside
 #
-# *5 minutes.* Some abilities are said to appear suddenly when a model becomes large enough {cite}`wei2022emergent`. Take Day 9's GPT that adds. We count its answers in two ways: an answer is *exact* if all four digits are correct; or we count *digits*. If each digit is correct with probability $p$ by itself, an exact answer has the probability $p^4$ {cite}`schaeffer2023emergent`.
+# *5 minutes.* Some abilities are said to appear suddenly when a model becomes large enough {cite}`wei2022emergent`. Take Day 9's GPT that adds. We score its answers in two ways: by the share of correct *digits*, and by the share of *exact* answers, with all four digits correct. If each digit is correct with probability $p$, independently of the others, an answer is exact with probability $p^4$ {cite}`schaeffer2023emergent`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All or nothing makes a slow growth look like a jump: with digits that are correct in 50, 80 and 95%, answers are exact in 6, 41 and 81%.", "name": "fig-lim-all"}, "image": {"alt": "Three rows of four cells, shaded by the probability of a digit, and beside each a bar for the probability that all four are correct."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Scoring all or nothing makes slow growth look like a jump: if 50%, 80% and 95% of digits are correct, 6%, 41% and 81% of answers are exact.", "name": "fig-lim-all"}, "image": {"alt": "Three rows of four cells, shaded by the probability of a digit, and beside each a bar for the probability that all four are correct."}}
 growth.all_or_nothing([0.5, 0.8, 0.95], 4)
 plt.show()
 
@@ -585,7 +585,7 @@ jump = experiments.load("jump")
 WIDTHS = sorted(jump.parameters["width"])
 exact_by_width = [[100 * row["exact"] for row in jump.select(width=w)] for w in WIDTHS]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A jump? The adding GPT's exact answers by its width, after 300 steps. Mean and range of three seeds (stored experiment).", "name": "fig-lim-jump"}, "image": {"alt": "A rising curve over widths from 8 to 64, in a band that reaches from 0 to 100% at the widths in the middle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A jump, or luck? At middle widths, some seeds add almost perfectly and others hardly at all: exact answers of the adding GPT after 300 steps. Mean and range of three seeds (stored experiment).", "name": "fig-lim-jump"}, "image": {"alt": "A rising curve over widths from 8 to 64, in a band that reaches from 0 to 100% at the widths in the middle."}}
 ax = curves({"exact": (WIDTHS, torch.tensor(exact_by_width).T)}, "width", "correct (%)", logx=True)
 ax.set_xticks(WIDTHS, WIDTHS)
 ax.minorticks_off()
@@ -603,7 +603,7 @@ observe(
 )
 
 # %% [markdown]
-# So by width we see luck before anything else: after 300 steps, some seeds have learned to add, and others haven't begun. The loss tells them apart. Here are the same 21 networks, by the loss of each.
+# So the width shows mostly luck: after 300 steps, some seeds have learned to add, and others haven't begun. The loss tells how far each has come. Here are the same 21 networks, ordered by it.
 
 # %%
 rows = sorted(jump.rows, key=lambda row: row["nats"], reverse=True)
@@ -611,7 +611,7 @@ nats = [row["nats"] for row in rows]
 named = {"digits": "by digit", "exact": "exact", "product of the digits": "independent"}
 by_loss = {name: (nats, [100 * row[of] for row in rows]) for name, of in named.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "By the loss, nothing is sudden: digits get better at an even pace, and exact answers begin late. The third curve is the product of the four digits' shares, as if each were correct by itself. 21 networks (stored experiment).", "name": "fig-lim-by-loss"}, "image": {"alt": "Three rising curves over the loss, which falls from left to right. Digits rise from the beginning; exact answers stay near zero for half of the way and then rise steeply, and the prediction lies on them."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "As the loss falls, nothing is sudden: digits improve steadily, and exact answers follow late. The product of the four digits' shares, which treats digits as independent, predicts them. 21 networks (stored experiment).", "name": "fig-lim-by-loss"}, "image": {"alt": "Three rising curves over the loss, which falls from left to right. Digits rise from the beginning; exact answers stay near zero for half of the way and then rise steeply, and the prediction lies on them."}}
 ax = curves(by_loss, "loss (nats)", "correct (%)")
 ax.invert_xaxis()
 plt.show()
@@ -621,7 +621,7 @@ middle = (nats[0] + nats[-1]) / 2  # of the loss
 digits, exact = (np.interp(-middle, -np.array(nats), of) for _, of in list(by_loss.values())[:2])
 off = max(abs(row["exact"] - row["independent"]) for row in rows)
 observe(
-    "Halfway in the loss, {digits:.0f}% of digits are correct and {exact:.0f}% of answers exact. From the digits, exact answers are predicted to within {off:.0f} points.",
+    "When the loss has fallen halfway, {digits:.0f}% of digits are correct and {exact:.0f}% of answers are exact. The digits predict the exact answers to within {off:.0f} points.",
     digits=digits,
     exact=exact,
     off=100 * off,
@@ -629,11 +629,11 @@ observe(
 )
 
 # %% [markdown]
-# So a strict measure can make an even growth look like a jump. Whether abilities jump *with size*, this experiment can't say: three seeds and 300 steps are too few.
+# So a strict measure can make steady growth look like a jump. This experiment can't tell whether abilities jump *with size*: three seeds and 300 steps are too few.
 #
 # ## Show someone
 #
-# *6 minutes.* Plan a training: how much money, how many days? The page finds the best size. For our own ladder it shows how sure the fit is, not how far the law holds.
+# *6 minutes.* Plan a training run: how much money, how many days? The page finds the best size. For our own ladder it shows how sure the fit is, not how far the law holds.
 
 # %% tags=["view"]
 ours = "our ladder, on one text"
@@ -647,7 +647,7 @@ plan_a_training(
 )
 
 # %% [markdown]
-# And here are the three weights next to an RNN and a Transformer that were trained for longer than above, on words of 1 to 20 symbols. Take a word of a thousand symbols. Then move a weight.
+# And here the three weights race an RNN and a Transformer, trained for longer than above on the same lengths. Take a word of a thousand symbols. Then move a weight.
 
 # %% tags=["view"]
 long_word("parity", word="".join(map(str, long[0, :60].tolist())))
@@ -655,7 +655,7 @@ long_word("parity", word="".join(map(str, long[0, :60].tolist())))
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with as many digits as it takes {cite}`siegelmann1995computational`. The proof keeps a stack in one number. To put a bit on the stack, divide by four and add; to take it off, multiply by four and subtract.
+# *4 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with as many digits as it takes {cite}`siegelmann1995computational`. The proof keeps a stack in one number. To push a bit onto the stack, divide by four and add 1/4 for a 0 or 3/4 for a 1; to pop it, undo that.
 
 # %%
 bits = [1, 0, 1]
@@ -668,7 +668,7 @@ mechanisms.stack_in_a_number(bits, numbers)
 plt.show()
 
 # %% [markdown]
-# Each bit takes two binary digits, and a computer's numbers end. How deep can brackets be nested before it fails?
+# Each bit takes two binary digits, and a computer's numbers have only so many. How deep can brackets of two kinds, one bit each, be nested before the stack fails?
 
 # %% tags=["evidence"]
 deepest = {
@@ -689,7 +689,7 @@ observe(
 )
 
 # %% [markdown]
-# The theorem is true, and this machine is no computer. Parity's machine has no such limit: its states are 0 and 1, and nothing is rounded. Noise it would keep, too; the [deeper page](deeper/15_limits.ipynb) has a machine that corrects it.
+# The theorem is true, and yet this machine is no computer. The parity machine has no such limit: its states are 0 and 1, so nothing is rounded. But it, too, would keep any noise; the [deeper page](deeper/15_limits.ipynb) has a machine that corrects it.
 #
 # ## What we found
 #
@@ -701,7 +701,7 @@ observe(
 written = fmean(of[1] for of in best_rate("parity", True))
 claim(
     "comp-1",
-    "No: the best of five is correct in {inside:.0%} after 20 symbols, in {beyond:.0%} after 40 (RNN: {rnn:.0%}). With written answers it is {written:.0%} after 20.",
+    "No: the best of five answers {inside:.0%} correctly after 20 symbols and {beyond:.0%} after 40 (RNN: {rnn:.0%}). With written answers, {written:.0%} are correct after 20.",
     inside=best_of[20],
     beyond=best_of[40],
     rnn=last("RNN")[40],
@@ -727,7 +727,7 @@ claim(
 )
 
 # %% [markdown]
-# That *no* network of fixed depth can is believed, and not proved: see the [deeper page](deeper/15_limits.ipynb).
+# Most experts believe that *no* Transformer of fixed depth can follow the ball without written steps, but it isn't proved: see the [deeper page](deeper/15_limits.ipynb).
 #
 # (claim-comp-6)=
 
@@ -765,7 +765,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "scale-4",
-    "Can't tell here: at width {width}, one seed has {low:.0f}% of answers exact, another {high:.0f}%. Halfway in the loss, {digits:.0f}% of digits are correct, {exact:.0f}% of answers.",
+    "Can't tell here: at width {width}, seeds get {low:.0f}% to {high:.0f}% exact. Halfway in the loss, {digits:.0f}% of digits and {exact:.0f}% of answers are correct.",
     width=WIDTHS[widest],
     low=min(exact_by_width[widest]),
     high=max(exact_by_width[widest]),
@@ -787,7 +787,7 @@ claim(
 # ```{exercise} Predict: how many brackets fit into float64?
 # :label: exercise-brackets-in-float64
 #
-# *Core, 5 minutes.* The stack of brackets lives in one number from 0 to 1, and each open bracket takes two binary digits of it. The mantissa of a number in float32 holds 24 binary digits, and that of one in float64 holds 53. Up to how many open brackets can a float64 hold without losing a digit, whatever their kinds? ([Solution](solutions/15_limits.ipynb#solution-brackets-in-float64))
+# *Core, 5 minutes.* The stack of brackets lives in one number from 0 to 1, and each open bracket takes two binary digits of it. A float32's mantissa holds 24 binary digits, and a float64's holds 53. How many open brackets, of whatever kinds, can a float64 hold without losing a digit? ([Solution](solutions/15_limits.ipynb#solution-brackets-in-float64))
 # ```
 
 # %%
@@ -798,7 +798,7 @@ check("brackets_in_float64", brackets_in_float64)
 # ```{exercise} Written steps
 # :label: exercise-with-steps
 #
-# *Core, 8 minutes.* After each symbol, a Transformer should write the answer so far, and read it again. Turn symbols $x$ and answers $a$ into what it reads, $x_1 a_1 x_2 a_2 \dots$, and its targets. The id of an answer comes after those of the symbols: it is `n_symbols` larger than the answer. At a symbol, the target is the id of its answer; at an answer there is no target, −100. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
+# *Core, 8 minutes.* After each symbol, a Transformer should write the answer so far, and read it again. Turn symbols $x$ and answers $a$ into its inputs, $x_1 a_1 x_2 a_2 \dots$, and its targets. The ids of answers follow those of symbols: answer $a$ has the id `n_symbols` + $a$. At a symbol, the target is the id of its answer. At an answer there is no target: it is −100. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
 # ```
 
 
@@ -814,7 +814,7 @@ check("with_steps", with_steps)
 # ```{exercise} The exponent of a power law
 # :label: exercise-exponent
 #
-# *Core, 7 minutes.* Between the logarithms of both axes, the power law $L = A / N^\alpha$ is a straight line. Fit that line by least squares, so that it predicts the logarithms of the losses, and return $\alpha$. ([Solution](solutions/15_limits.ipynb#solution-exponent))
+# *Core, 7 minutes.* On two logarithmic axes, the power law $L = A / N^\alpha$ is a straight line. Fit that line by least squares, to predict the logarithms of the losses, and return $\alpha$. ([Solution](solutions/15_limits.ipynb#solution-exponent))
 # ```
 
 
@@ -830,7 +830,7 @@ check("exponent", exponent)
 # ```{exercise} All or nothing, and digit by digit
 # :label: exercise-shares-correct
 #
-# *Core, 6 minutes.* Given predicted and true digits of n answers, return two shares: that of answers without a mistake, and that of digits that are correct. ([Solution](solutions/15_limits.ipynb#solution-shares-correct))
+# *Core, 6 minutes.* Given the predicted and true digits of n answers, return the share of answers without a mistake and the share of correct digits. ([Solution](solutions/15_limits.ipynb#solution-shares-correct))
 # ```
 
 
@@ -848,16 +848,16 @@ check("shares_correct", shares_correct)
 # %% tags=["view"]
 points = {
     "set three weights by hand that compute parity, for words of any length": "parity_weights brackets_in_float64",
-    "say which sign a linear recurrence needs, and join its steps in pairs": "two_steps",
+    "explain why a linear recurrence needs negative gates, and join its steps in pairs": "two_steps",
     "count with the cells of an LSTM": "counter_writes",
-    "say why a Transformer hardly learns parity, and let it write its steps down": "sensitivity with_steps",
-    "plan a training: from money and days to weights and tokens": "plan_run exponent",
+    "explain why a Transformer hardly learns parity, and let it write its steps down": "sensitivity with_steps",
+    "plan a training run: from money and days to weights and tokens": "plan_run exponent",
     "tell a sudden ability from a strict measure": "shares_correct",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So the loss follows a law as a model grows, and what a network can follow at all depends on its form. A recurrence with signed gates keeps a state, and its steps join in pairs, so it can be trained on all positions at once, as attention is. **Next**, one could begin there: with recurrences that choose what to keep.
+# So a network's form decides which rules it can follow, and its size how low the loss falls. A recurrence with signed gates keeps a state, and its steps join in pairs, so it trains on all positions at once, as attention does. **Next**, one could begin there: with recurrences that choose what to keep.
 
 # %% [markdown]
 # ## Further reading

@@ -50,7 +50,7 @@ use_book_style()
 # | Dyck-1, Dyck-2 | Which closing bracket may follow, of one kind or of two? | context-free |
 # | swaps | Pairs of five cups are swapped: where is the ball? | regular |
 #
-# A *regular* language needs a fixed number of states, a *context-free* one a stack, and a *context-sensitive* one more than a stack. Nine networks read words of 1 to 20 symbols: an RNN and an LSTM with 32 units, and two blocks of width 32 with a linear recurrence or with attention. Each network takes the learning rate at which its first seed answers most of other such words correctly, more than at a quarter of that rate or at four times as much. Then it's trained from five seeds, for 600 or 700 steps.
+# A *regular* language needs a fixed number of states, a *context-free* one a stack, and a *context-sensitive* one more than a stack. Nine networks read words of 1 to 20 symbols: an RNN and an LSTM with 32 units, and seven networks of two blocks of width 32, with a linear recurrence or with attention. The first seed chooses each learning rate: a quarter of it and four times as much answer fewer other such words correctly. Then five seeds train for 600 or 700 steps each.
 
 # %%
 stored = [
@@ -100,7 +100,7 @@ observe(
     holds=ranges.median() < 20,
 )
 observe(
-    "The LSTM has over 90% in {inside} of ten languages at these lengths, and in {beyond} at twice these. No Transformer has them in more than {most} and {most_beyond}.",
+    "The LSTM reads over 90% of the words in {inside} of ten languages at these lengths, and in {beyond} at twice these lengths. No Transformer does so in more than {most} and {most_beyond}.",
     inside=learned["LSTM", 0],
     beyond=learned["LSTM", 1],
     most=max(learned[kind, 0] for kind in transformers),
@@ -109,7 +109,7 @@ observe(
 )
 
 # %% [markdown]
-# The article has four lines: parity is learned, counters such as aⁿbⁿ are learned, brackets in part, context-sensitive languages not at all {cite}`unsigned2025architectures`. Here are two of these by the words' length, with the range of the seeds. Weiss et al. {cite}`weiss2018practical` showed that an LSTM can count with its cells.
+# The article's table has four lines: Transformers learn parity and counters such as aⁿbⁿ, brackets in part, and context-sensitive languages not at all {cite}`unsigned2025architectures`. Here are a counter and a context-sensitive language, by the length of the words. That an LSTM can count with its cells was shown by Weiss et al. {cite}`weiss2018practical`.
 
 # %%
 ends = [longest for _, longest in SPANS]
@@ -176,7 +176,7 @@ claim(
 # (deeper-depth)=
 # ## Does depth buy composition?
 #
-# *4 minutes.* **How many steps can a Transformer follow with so many blocks?** Following a ball under five cups is to compose permutations, one for each symbol. This is **state tracking**: a state that each symbol changes. A permutation of $n$ things is a row of $n$ numbers: the thing at position $i$ moves to the position that stands there.
+# *4 minutes.* **How many steps can a Transformer follow with a given number of blocks?** To follow a ball under five cups is to compose permutations, one for each symbol. This is **state tracking**: each symbol changes a state. A permutation of $n$ things is a row of $n$ numbers: the number at position $i$ is the position to which the thing at $i$ moves.
 #
 # ```{exercise} One move after another
 # :label: exercise-compose
@@ -210,7 +210,7 @@ observe(
 )
 
 # %% [markdown]
-# Suppose that each block does one round. Then $L$ blocks follow $2^L$ swaps, and there are Transformers with about $\log T$ layers for the steps of *any* machine with finitely many states {cite}`liu2023transformers`. Are they learned? We train Transformers of 1, 2, 4 and 8 blocks on words of 1 to 20 swaps. Deeper ones also have more weights, and all were trained for the same 1,000 steps.
+# Suppose that each block does one round. Then $L$ blocks follow $2^L$ swaps. Indeed, about $\log T$ layers are enough for $T$ steps of *any* machine with finitely many states {cite}`liu2023transformers`. Does training find such weights? We train Transformers of 1, 2, 4 and 8 blocks on words of 1 to 20 swaps. Deeper ones also have more weights, and all were trained for the same 1,000 steps.
 
 # %%
 depths = experiments.load("depths")
@@ -244,7 +244,7 @@ def reach(kind):
 
 
 observe(
-    "One block has at least half of the answers correct up to {one} swaps, two blocks up to {two}, four up to {four}, eight up to {eight}. The LSTM has them up to {lstm}, the most that were asked.",
+    "One block answers at least half of the words correctly up to {one} swaps, two blocks do up to {two}, four up to {four}, and eight up to {eight}. The LSTM does up to {lstm}, the longest that we tested.",
     one=reach("1 block"),
     two=reach("2 blocks"),
     four=reach("4 blocks"),
@@ -266,7 +266,7 @@ observe(
 # | The standard Transformer with hard attention is not Turing-complete. | {cite}`perez2019turing,perez2021attention` prove that it is. Their numbers have unlimited precision, their attention takes the maximum, and the decoder takes as many steps as it needs. |
 # | With recurrence in depth, it is Turing-complete. | So it is in {cite}`dehghani2019universal`: the same block is repeated, and the number of repetitions may grow with the input. They, too, say that the standard Transformer isn't, but for numbers of finite precision. |
 # | Parity is learned. | {cite}`bhattamishra2020ability` find little success with periodic languages and modular counting, of which parity is one. |
-# | Counter languages are learned, with limited depth. | They find Transformers that do well on some counter languages, and set weights for them by hand. |
+# | Counter languages are learned, with limited depth. | {cite}`bhattamishra2020ability` find Transformers that do well on some counter languages, and set weights for these languages by hand. |
 # | A fixed depth is a fixed time. | It holds for one pass through the network. A decoder that reads its own answers makes as many passes as it writes tokens {cite}`feng2023towards,merrill2024expressive`. |
 # | Recurrent networks with rational weights are Turing-complete; that takes real numbers of unlimited precision. | In {cite}`siegelmann1995computational`, rational numbers are enough, for the states as well. Their digits have to be unlimited in number. |
 # | Attention is like a machine with counters: depth $d$ gives about $d$ of them. | No source is named. One head counts all 26 letters of a word, [below](#deeper-by-attention). |
@@ -275,7 +275,7 @@ observe(
 # | Several passes are worse than more data (said of Kaplan et al.). | {cite}`muennighoff2023scaling` measure it: up to four passes are nearly as good. |
 # | Every continuous function from sequences to sequences can be approximated. | {cite}`yun2020transformers` prove it on a bounded set of inputs, and on average over them. Without positions, it holds for functions that treat all positions alike. |
 #
-# A proof has its fine print: which numbers, how many steps, and whether it says *can be set* or *is learned*. {cite}`hahn2020theoretical` shows how much it decides. If each head attends to one position only, no Transformer computes parity. With softmax, one symbol of $n$ moves the output at any other position by at most a constant over $n$. That doesn't forbid parity; it forbids being sure of it on long words. {cite}`chiang2022overcoming` set weights that compute it, and with layer norm they are sure as well.
+# A proof has its fine print: which numbers, how many steps, and whether it says *can be set* or *is learned*. {cite}`hahn2020theoretical` shows how much depends on it. If each head attends to a single position, no Transformer computes parity. With softmax, one symbol of $n$ moves the output at any other position by at most a constant over $n$. That doesn't forbid parity; it forbids being sure of it on long words. {cite}`chiang2022overcoming` set weights that compute it, and with layer norm they are sure as well.
 #
 # Which numbers a machine has does matter. We run the parity Transformer of the lesson on longer and longer words, in three kinds of numbers.
 
@@ -306,7 +306,7 @@ table(
 # %% tags=["evidence"]
 claim(
     "comp-3",
-    "No: the paper proves that it is, with exact numbers and as many written steps as it needs. In bfloat16, even parity by hand fails after {half} symbols.",
+    "No: the paper proves that it is, with exact numbers and unlimited written steps. In bfloat16, even parity set by hand fails at {half} symbols.",
     half=2 * reached[torch.bfloat16],
     holds=lambda half: 20 <= half <= reached[torch.float32] / 2,
     counted=True,
@@ -315,9 +315,9 @@ claim(
 
 # %% [markdown]
 # (deeper-numbers)=
-# ## Where do machines by hand break?
+# ## Where do machines set by hand break?
 #
-# *4 minutes.* **Where does a machine by hand break?** Two recurrent networks are set by hand. One forgives errors; the other keeps them. The first adds binary numbers, and it is the book's RNN with four units. Three of them say whether there are at least one, two or three ones to add, the carry included. Two or more ones are the next carry.
+# *4 minutes.* **What if a machine's states are slightly off?** Two recurrent networks are set by hand. One corrects errors; the other keeps them. The first adds binary numbers with four units of the book's RNN. Three of them detect at least one, two or three ones to add, the carry included. Two or more ones make the next carry.
 
 # %%
 adder, addition = computation.adding_rnn(), LANGUAGES["addition"]
@@ -392,7 +392,7 @@ observe(
 )
 
 # %% [markdown]
-# The adder's units saturate: whatever goes in, they come out near −1 or 1. Few states that lie far apart survive noise. A state that holds a whole stack doesn't.
+# The adder's units saturate: whatever goes in, the outputs are near −1 or 1. A machine with a few states, far apart, survives noise. One whose state holds a whole stack doesn't.
 #
 # (deeper-by-attention)=
 # ## A majority, a sorted word, a parity: Transformers by hand
@@ -565,7 +565,7 @@ best = {C: cheapest_size(*points) for C, points in budgets.items()}
 exponent = scaling.growth(list(best), list(best.values()))
 
 # %% [markdown]
-# For an interval, we draw again. Each curve keeps its parabola; the distances of the points from it are drawn anew from those that we have, made a little larger, because a fit lies closer to its points than the true curve does. The interval covers this scatter. It doesn't cover that the curve may be no parabola.
+# For an interval, we draw the points again. Each curve keeps its parabola, and each point gets a distance from it, drawn from those that we have. All distances are made a little larger, because a fit lies closer to its points than the true curve does. The interval covers this scatter. It doesn't cover the risk that the true curve is no parabola.
 
 # %%
 chance = np.random.default_rng(0)
@@ -639,7 +639,7 @@ plt.show()
 # %% tags=["evidence"]
 exponents = [law.exponents[0] for law in (scaling.HOFFMANN, scaling.BESIROGLU)]
 observe(
-    "Per factor of ten in operations, the best size grows {printed:.1f} times with the constants as printed, {refitted:.1f} times with those of Besiroglu, and {kaplan:.1f} times with Kaplan's.",
+    "For ten times the operations, the constants as printed recommend {printed:.1f} times the weights, Besiroglu's recommend {refitted:.1f} times, and Kaplan's recommend {kaplan:.1f} times.",
     printed=10 ** exponents[0],
     refitted=10 ** exponents[1],
     kaplan=10**scaling.KAPLAN_EXPONENT,
@@ -647,7 +647,7 @@ observe(
 )
 
 # %% [markdown]
-# Besiroglu et al. read 245 trainings off a figure of Hoffmann's paper, left five out, and fitted the law again. They found that the paper's optimiser had stopped too early and that the printed constants are rounded too much. Fitted again, the law agrees with the paper's other two methods. Their file isn't part of this book: with `svg_extracted_data.csv` in your `BOOK_DATA` folder, `python -m utils.measure.experiments chinchilla_refit` does the fit with its intervals.
+# Besiroglu et al. read 245 training runs off a figure of Hoffmann's paper, left five out, and fitted the law again. They found that the paper's optimiser had stopped too early and that the printed constants are rounded too much. Fitted again, the law agrees with the paper's other two methods. Their file isn't part of this book: with `svg_extracted_data.csv` in your `BOOK_DATA` folder, `python -m utils.measure.experiments chinchilla_refit` does the fit with its intervals.
 #
 # And Kaplan? Pearce and Song {cite}`pearce2024reconciling` find two reasons: weights were counted without embeddings, and the models were small, so that the embeddings were a large part. Porian et al. {cite}`porian2024resolving` trained anew and found three: the operations of the last layer were left out, the warm-up was too long for small models, and the optimiser wasn't tuned for each size. We can at least count our own weights in Kaplan's way; the operations stay as they are.
 
@@ -666,7 +666,7 @@ by_blocks = scaling.growth(list(best_blocks), list(best_blocks.values()))
 
 # %% tags=["evidence"]
 observe(
-    "The same trainings give an exponent of {all:.2f} with all weights, and of {blocks:.2f} with those of the blocks alone.",
+    "The same runs give an exponent of {all:.2f} if all weights count, and one of {blocks:.2f} if only those of the blocks do.",
     all=exponent,
     blocks=by_blocks,
     holds=by_blocks > exponent + 0.05,
@@ -676,7 +676,7 @@ observe(
 # (deeper-passes)=
 # ## Reading the same text again
 #
-# *3 minutes.* **If the text runs out, is a second pass worth as much as new text?** A small GPT reads a twentieth of a text up to 40 times, or new text of the same length.
+# *3 minutes.* **If the text runs out, is a second pass worth as much as new text?** A small GPT reads a fortieth of a text up to 40 times, or new text of the same length.
 
 # %%
 passes = experiments.load("passes")
@@ -691,7 +691,7 @@ lines = {
     for name, which in (("the same text", "again"), ("new text", "new"))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss on the test text after reading a twentieth of the text so many times, or so much new text. Mean and range of three seeds, each at a rate that is better than its half and its double (stored experiment).", "name": "fig-lim-passes"}, "image": {"alt": "Two falling curves over 1 to 40 parts. Where the text is read again, the curve is the higher one for many passes."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A few passes are nearly as good as new text; many are worse: loss on the test text after reading a fortieth of the text so many times, or so much new text. Mean and range of three seeds, each at a rate that is better than its half and its double (stored experiment).", "name": "fig-lim-passes"}, "image": {"alt": "Two falling curves over 1 to 40 parts. Where the text is read again, the curve is the higher one for many passes."}}
 ax = curves(lines, "parts read", "loss (nats)", logx=True)
 ax.set_xticks(TIMES := [1, 2, 4, 8, 16, 40], TIMES)
 ax.minorticks_off()
@@ -708,7 +708,7 @@ worth = {
 }
 by_law = [scaling.effective_tokens(1, n) for n in worth]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What passes over one part are worth, in parts of new text. Read off the curves above (20 parts are all of the text), and by the law of Muennighoff et al.", "name": "fig-lim-worth"}, "image": {"alt": "Two curves and a dashed diagonal over 1 to 40 passes."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "What passes over one part are worth, in parts of new text. Read off the curves above (20 parts are half of the text), and by the law of Muennighoff et al.", "name": "fig-lim-worth"}, "image": {"alt": "Two curves and a dashed diagonal over 1 to 40 passes."}}
 ax = curves(
     {"here": (list(worth), list(worth.values())), "their law": (list(worth), by_law)},
     "passes",

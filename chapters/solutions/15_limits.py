@@ -137,9 +137,9 @@ for name, answer in TASKS.items():
 
 # %% [markdown]
 # (solution-plan-run)=
-# ## Plan a training
+# ## Plan a training run
 #
-# Money and price give the hours of one GPU; divided by the hours in so many days, they give the number of GPUs. From the hours follow the operations $C$. With $D = k N$ they are $C = 6 N \cdot k N$, so $N = \sqrt{C / 6k}$.
+# Money divided by price gives GPU hours, and dividing these by the hours in the given days gives the number of GPUs. The GPU hours also give the operations $C$. With $D = k N$, $C = 6 N \cdot k N$, so $N = \sqrt{C / 6k}$.
 
 
 # %%

@@ -60,8 +60,8 @@ def lowest(x, y) -> float:
 
 
 @exercise.mistake(
-    "your parabola is over the sizes themselves: from small to large is a factor here, so a "
-    "parabola is for their logarithms."
+    "your parabola is over the sizes themselves: they grow by factors, so fit it over their "
+    "logarithms."
 )
 def over_sizes(sizes, losses):
     return lowest(sizes, losses)
@@ -142,9 +142,7 @@ def around_the_best(sizes, losses):
     return float(np.exp(lowest(sizes[three].log(), losses[three])))
 
 
-@exercise.mistake(
-    "your parabola is for the losses' logarithms, too: it is for the losses as they are."
-)
+@exercise.mistake("you take logarithms of the losses, too: fit the losses as they are.")
 def losses_in_logarithms(sizes, losses):
     return float(np.exp(lowest(sizes.log(), losses.log())))
 
@@ -157,7 +155,7 @@ def other_axis(sizes, losses):
     return lowest(sizes, losses.log())
 
 
-@exercise.mistake("that is the place in the list of the best size: return a size.")
+@exercise.mistake("that is the index of the best size in the list: return the size itself.")
 def place(sizes, losses):
     return float(losses.argmin())
 

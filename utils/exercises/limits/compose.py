@@ -70,8 +70,8 @@ def then_backwards(first, then):
 
 
 @exercise.mistake(
-    "you read `first` backwards, as writing to its places does: first[:, i] is where the thing at "
-    "i goes, and there the second move begins."
+    "you read `first` backwards, as if you wrote to its positions: first[:, i] is where the thing "
+    "at i goes, and there the second move begins."
 )
 def first_backwards(first, then):
     return torch.empty_like(then).scatter(1, first, then)

@@ -115,8 +115,8 @@ def smallest_and_largest(sizes, losses):
 
 
 @exercise.mistake(
-    "you fit sizes by losses, and turn the line round: what scatters are the losses, so they are "
-    "what the line predicts."
+    "you fit the sizes to the losses and invert the line: the losses scatter, so the line should "
+    "predict them."
 )
 def inverse(sizes, losses):
     return -1 / line(losses.log(), sizes.log())[0]

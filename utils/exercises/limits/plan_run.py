@@ -95,15 +95,13 @@ def by_utilisation(money, days, price, throughput, utilisation, k):
     return split(gpus, hours * 3600 * throughput / utilisation, k)
 
 
-@exercise.mistake(
-    "the utilisation is a share in yours that is divided by 100: it is no percentage."
-)
+@exercise.mistake("you divide the utilisation by 100: it is a share already, not a percentage.")
 def in_percent(money, days, price, throughput, utilisation, k):
     hours, gpus = hours_of(money, price, days)
     return split(gpus, hours * 3600 * throughput * utilisation / 100, k)
 
 
-@exercise.mistake("hours meet a throughput for each second: the units don't fit.")
+@exercise.mistake("your time is in hours, but the throughput is per second.")
 def hours_for_seconds(money, days, price, throughput, utilisation, k):
     hours, gpus = hours_of(money, price, days)
     return split(gpus, hours * throughput * utilisation, k)
@@ -169,7 +167,7 @@ def no_root(money, days, price, throughput, utilisation, k):
 
 
 @exercise.mistake(
-    "the root is taken too early, of the operations alone, not of all that it is for."
+    "you take the root of the operations alone: the six and the ratio belong under it, too."
 )
 def root_too_early(money, days, price, throughput, utilisation, k):
     gpus, weights, _ = plan_run(money, days, price, throughput, utilisation, k)

@@ -84,7 +84,7 @@ def any_digit(predicted, target):
 
 
 @exercise.mistake(
-    "the first share is a power of the second: so it would be if mistakes were independent. Count."
+    "your first share is a power of the second: that needs independent mistakes, so count instead."
 )
 def power(predicted, target):
     k = target.shape[1]

@@ -145,7 +145,7 @@ def answer_twice(symbols, answers, n):
 
 
 @exercise.mistake(
-    "the target stands at the answer's own place: there it has been read already, so it is copied."
+    "the target is at the answer's own position: the answer has just been read, so it is copied."
 )
 def at_the_answer(symbols, answers, n):
     return row(symbols, answers + n), row(none(answers), answers + n)
