@@ -136,9 +136,9 @@ def test_the_brackets_that_fit_are_those_that_the_books_machine_reads():
     assert check.exercises["brackets_in_float64"].judge(26.0) == (True, "correct.")
 
 
-def test_the_page_goes_on_with_three_of_them():
+def test_the_pages_go_on_with_five_of_them():
     runs = {name for name, of in check.exercises.items() if getattr(of, "runs", False)}
-    assert runs == {"two_steps", "sensitivity", "plan_run"}
+    assert runs == {"two_steps", "sensitivity", "plan_run", "compose", "cheapest_size"}
 
 
 # Other styles -------------------------------------------------------------------------------------

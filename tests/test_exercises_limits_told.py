@@ -28,7 +28,7 @@ TABLE = "it raised ValueError: you returned a {}, not two rows of two numbers, a
         ("counter_writes", ((1, -math.inf), (0, 1)), "it raised ValueError: one of your numbers"),
         ("counter_writes", ((3, -3), (0, 1)), "it raised ValueError: an LSTM writes tanh(…)"),
         ("two_steps", None, "it returned None: is a `return` missing?"),
-        ("two_steps", (1, 2, 3), "it returned 3 indices, not 2."),
+        ("two_steps", (1, 2, 3), "it returned 3 values, not 2."),
         ("sensitivity", "2", "it returned a str, not a whole number (int)."),
         ("sensitivity", 1.0, "it returned a float, not a whole number (int)."),
         ("sensitivity", None, "it returned None: is a `return` missing?"),
