@@ -32,9 +32,8 @@ def by_loop(a: Tensor, u: Tensor) -> Tensor:
 def by_scan(a: Tensor, u: Tensor) -> Tensor:
     """Return all states in log₂ T rounds, in each of which all positions work at once.
 
-    Two neighbouring steps are one of the same form: a₂(a₁h + u₁) + u₂ = (a₂a₁)h + (a₂u₁ + u₂). In
-    the round with the distance d, each position takes in what was found d positions before
-    (Hillis & Steele, 1986).
+    Two neighbouring steps are one of the same form. In the round with the distance d, each position
+    takes in what was found d positions before (Hillis & Steele, 1986).
     Raises: ValueError if there are not as many gates as inputs, or no step.
     """
     check_gates(a, u)

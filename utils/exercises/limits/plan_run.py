@@ -209,3 +209,24 @@ def operations_for_gpus(money, days, price, throughput, utilisation, k):
     hours, _ = hours_of(money, price, days)
     C = hours * 3600 * throughput * utilisation
     return split(C, C, k)
+
+
+@exercise.mistake("the first value is in GPU hours: in so many days, how many GPUs work off these?")
+def gpu_days_from_hours(money, days, price, throughput, utilisation, k):
+    hours, _ = hours_of(money, price, days)
+    return split(hours / days, hours * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your weights are many times too many: their ratio to the tokens divides, too.")
+def ratio_multiplied(money, days, price, throughput, utilisation, k):
+    hours, gpus = hours_of(money, price, days)
+    weights = math.sqrt(hours * 3600 * throughput * utilisation * k / 6)
+    return gpus, weights, k * weights
+
+
+@exercise.mistake(
+    "there are fewer tokens than weights in yours: the ratio is tokens for each weight."
+)
+def tokens_divided(money, days, price, throughput, utilisation, k):
+    gpus, weights, _ = plan_run(money, days, price, throughput, utilisation, k)
+    return gpus, weights, weights / k

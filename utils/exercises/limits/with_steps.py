@@ -236,3 +236,22 @@ def answers_hidden(symbols, answers, n):
 @exercise.mistake("that is what is read: the targets are missing.")
 def inputs_alone(symbols, answers, n):
     return row(symbols, answers + n)
+
+
+@exercise.mistake(
+    "your targets are the inputs, moved by one: after an answer comes a symbol, which can't be "
+    "predicted, so its target is -100."
+)
+def inputs_moved(symbols, answers, n):
+    inputs = row(symbols, answers + n)
+    return inputs, inputs.roll(-1, dims=1)
+
+
+@exercise.mistake(
+    "rows run into each other: a symbol and its answer share a new axis, the last one."
+)
+def laid_in_rows(symbols, answers, n):
+    def laid(first, second):
+        return torch.stack([first, second]).reshape(len(first), -1)
+
+    return laid(symbols, answers + n), laid(answers + n, none(answers))

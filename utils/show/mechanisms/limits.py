@@ -186,6 +186,7 @@ def one_of_many(words: Sequence[Sequence[int]]) -> Axes:
         for role, share in (("key", max(means)), ("query", min(means))):
             form = {"facecolor": tinted(role), "edgecolor": INK, "linewidth": 1.2}
             ax.add_patch(Rectangle((3.0, y + 1.3), 7.3 * share, 0.8, **form))
+        ax.add_patch(Rectangle((3.0, y + 1.3), 7.3, 0.8, fill=False, edgecolor=INK, linewidth=0.8))
         note(ax, (0.3, y + 1.7), "mean", align="left")
         old, new = map(float, means)
         note(ax, (10.6, y + 1.7), f"{old:.4g} → {new:.4g}", align="left")
