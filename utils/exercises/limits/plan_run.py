@@ -33,9 +33,9 @@ exercise = Exercise(plan_run, gradient=False, runs=True)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-@exercise.stage("a day with one GPU")
+@exercise.stage("two days with one GPU")
 def one_gpu():
-    return [(48.0, 1.0, 2.0, 1e14, 0.5, 20.0), (72.0, 1.0, 3.0, 4e12, 0.25, 1.0)]
+    return [(96.0, 2.0, 2.0, 1e14, 0.5, 20.0), (144.0, 2.0, 3.0, 4e12, 0.25, 1.0)]
 
 
 @exercise.stage("several days, and many GPUs")
@@ -209,12 +209,6 @@ def operations_for_gpus(money, days, price, throughput, utilisation, k):
     hours, _ = hours_of(money, price, days)
     C = hours * 3600 * throughput * utilisation
     return split(C, C, k)
-
-
-@exercise.mistake("the first value is in GPU hours: in so many days, how many GPUs work off these?")
-def gpu_days_from_hours(money, days, price, throughput, utilisation, k):
-    hours, _ = hours_of(money, price, days)
-    return split(hours / days, hours * 3600 * throughput * utilisation, k)
 
 
 @exercise.mistake("your weights are many times too many: their ratio to the tokens divides, too.")
