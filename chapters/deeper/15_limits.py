@@ -538,7 +538,26 @@ claim(
 # (deeper-residuals)=
 # ## How well does the law fit?
 #
-# *2 minutes.* **The lesson's law has five constants for 28 runs. What does it miss?** We subtract it from the measured losses.
+# *2 minutes.* **The lesson's law has five constants for 28 runs. What does it miss?** Without its floor and its text, it is a power law of the size alone.
+
+# %% [markdown]
+# ```{exercise} The exponent of a power law
+# :label: exercise-exponent
+#
+# *Core, 7 minutes.* On two logarithmic axes, the power law $L = A / N^\alpha$ is a straight line. Fit that line by least squares, to predict the logarithms of the losses, and return $\alpha$. ([Solution](../solutions/15_limits.ipynb#solution-exponent))
+# ```
+
+
+# %%
+def exponent(sizes, losses):
+    """Shapes: sizes N (n,), losses L (n,), in any order; returns a number."""
+    raise NotImplementedError
+
+
+check("exponent", exponent)
+
+# %% [markdown]
+# Now we subtract the whole law from the measured losses.
 
 # %%
 runs = experiments.load("ladder")

@@ -166,6 +166,25 @@ for money in (1e3, 1e4, 1e5):
 assert math.isclose(sizes[2] / sizes[0], 10)
 
 # %% [markdown]
+# (solution-brackets-in-float64)=
+# ## Predict: how many brackets fit into float64?
+#
+# Each bracket takes two of 53 digits, and half a bracket can't be read: $\lfloor 53 / 2 \rfloor = 26$.
+
+# %%
+brackets_in_float64 = 53 // 2
+check("brackets_in_float64", brackets_in_float64)
+
+# %% [markdown]
+# Does the machine agree? It reads words of opening brackets and their closing ones, and we look for the greatest depth without a wrong answer.
+
+# %%
+for dtype in (torch.float32, torch.float64):
+    depth = computation.deepest_stack(computation.StackMachine(dtype))
+    print(f"{dtype}: {depth} brackets")
+assert depth == brackets_in_float64
+
+# %% [markdown]
 # (solution-with-steps)=
 # ## Written steps
 #
@@ -219,6 +238,29 @@ for p in (0.5, 0.7, 0.9, 0.99):
     assert abs(exact - p**8) < 0.02
 
 # %% [markdown]
+# (solution-compose)=
+# ## One permutation after another
+#
+# The thing at position i goes to `first[i]`, and from there to `then[first[i]]`. `gather` looks this up in each row.
+
+
+# %%
+def compose(first, then):
+    return then.gather(1, first)
+
+
+check("compose", compose)
+
+# %% [markdown]
+# The order matters: two swaps of three cups that share a cup don't commute. That is why a network that only counts how often each swap occurred can't follow the ball.
+
+# %%
+swap_12, swap_23 = torch.tensor([[1, 0, 2]]), torch.tensor([[0, 2, 1]])
+print("1 and 2, then 2 and 3:", compose(swap_12, swap_23)[0].tolist())
+print("2 and 3, then 1 and 2:", compose(swap_23, swap_12)[0].tolist())
+assert not torch.equal(compose(swap_12, swap_23), compose(swap_23, swap_12))
+
+# %% [markdown]
 # (solution-exponent)=
 # ## The exponent of a power law
 #
@@ -270,45 +312,3 @@ for first, last in ((0.2, 5), (0.02, 0.5)):
     print(
         f"sizes {first:g} to {last:g} times the best one: the parabola's lowest point is at {found:.2f}"
     )
-
-# %% [markdown]
-# (solution-compose)=
-# ## One permutation after another
-#
-# The thing at position i goes to `first[i]`, and from there to `then[first[i]]`. `gather` looks this up in each row.
-
-
-# %%
-def compose(first, then):
-    return then.gather(1, first)
-
-
-check("compose", compose)
-
-# %% [markdown]
-# The order matters: two swaps of three cups that share a cup don't commute. That is why a network that only counts how often each swap occurred can't follow the ball.
-
-# %%
-swap_12, swap_23 = torch.tensor([[1, 0, 2]]), torch.tensor([[0, 2, 1]])
-print("1 and 2, then 2 and 3:", compose(swap_12, swap_23)[0].tolist())
-print("2 and 3, then 1 and 2:", compose(swap_23, swap_12)[0].tolist())
-assert not torch.equal(compose(swap_12, swap_23), compose(swap_23, swap_12))
-
-# %% [markdown]
-# (solution-brackets-in-float64)=
-# ## Predict: how many brackets fit into float64?
-#
-# Each bracket takes two of 53 digits, and half a bracket can't be read: $\lfloor 53 / 2 \rfloor = 26$.
-
-# %%
-brackets_in_float64 = 53 // 2
-check("brackets_in_float64", brackets_in_float64)
-
-# %% [markdown]
-# Does the machine agree? It reads words of opening brackets and their closing ones, and we look for the greatest depth without a wrong answer.
-
-# %%
-for dtype in (torch.float32, torch.float64):
-    depth = computation.deepest_stack(computation.StackMachine(dtype))
-    print(f"{dtype}: {depth} brackets")
-assert depth == brackets_in_float64
