@@ -55,7 +55,7 @@ quiz("15_limits")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's switch had a one-line rule: each time it is thrown, the level flips. The LSTM followed it; the Transformer guessed. Why? The rule is called **running parity**: after each symbol of a word of zeros and ones, was the number of ones so far odd?
+# *5 minutes.* Yesterday's switch had a one-line rule: each time it is thrown, the level flips. The LSTM followed it; the Transformer guessed. Why? The rule is called **running parity**: after each symbol of a word of zeros and ones, was the number of ones so far odd?
 
 # %%
 WORD = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
@@ -154,7 +154,7 @@ observe(
 #
 # ### Parity in three weights
 #
-# *9 minutes, 6 of them yours.* Take an RNN with a single unit, whose activation is the absolute value:
+# *11 minutes, 8 of them yours.* Take an RNN with a single unit, whose activation is the absolute value:
 #
 # $$
 # h_t = |W_x x_t + W_h h_{t-1} + b|, \qquad h_0 = 0 .
@@ -203,7 +203,7 @@ observe(
 # %% [markdown]
 # ### One sign: gates below zero
 #
-# *11 minutes, 6 of them yours.* Three weights are enough, so why use anything else? Because an RNN is slow: each step waits for the one before. Many newer recurrences leave the activation out:
+# *11 minutes, 5 of them yours.* Three weights are enough, so why use anything else? Because an RNN is slow: each step waits for the one before. Many newer recurrences leave the activation out:
 #
 # $$
 # h_t = a_t \odot h_{t-1} + u_t .
@@ -289,7 +289,7 @@ observe(
 #
 # ### Counting with two cells
 #
-# *9 minutes, 7 of them yours.* Parity takes one bit of memory. Other rules take a number: in the words aⁿbⁿ, some *a* are followed by just as many *b*. To answer after each letter which may follow, one must know two things: whether as many *b* as *a* have been read, and whether there was a *b* at all. An LSTM can count. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up all that is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
+# *10 minutes, 8 of them yours.* Parity takes one bit of memory. Other rules take a number: in the words aⁿbⁿ, some *a* are followed by just as many *b*. To answer after each letter which may follow, one must know two things: whether as many *b* as *a* have been read, and whether there was a *b* at all. An LSTM can count. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up all that is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
 
 # %% [markdown]
 # ```{exercise} What the letters write
@@ -328,7 +328,7 @@ assert counted  # a thousand of each: not one answer is wrong
 # %% [markdown]
 # ### Why a Transformer hardly learns parity
 #
-# *10 minutes, 6 of them yours.* Why did the Transformer guess? Attention takes a weighted mean. If it weights $n$ symbols equally, flipping one of them moves the mean by only $1/n$.
+# *13 minutes, 8 of them yours.* Why did the Transformer guess? Attention takes a weighted mean. If it weights $n$ symbols equally, flipping one of them moves the mean by only $1/n$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The longer the word, the less one symbol counts: flipping the framed one moves the mean by 1/n.", "name": "fig-lim-mean"}, "image": {"alt": "Words of 4, 16 and 64 cells, light and dark in turn, the first framed. Below each is a bar, the mean, and an orange piece at its end: a quarter, a sixteenth, and a sixty-fourth of the whole."}}
 mechanisms.one_of_many([[0, 1] * (n // 2) for n in (4, 16, 64)])
@@ -407,7 +407,7 @@ observe(
 #
 # ### Written steps: a state on paper
 #
-# *5 minutes.* People who can't keep a number in mind write it down. So can a Transformer: it writes its answer after each symbol, and reads it at the next.
+# *4 minutes.* People who can't keep a number in mind write it down. So can a Transformer: it writes its answer after each symbol, and reads it at the next.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Without steps, one answer depends on all symbols. With steps, it depends on one symbol and on the answer before it. Blue: symbols; green: answers; white: blanks.", "name": "fig-lim-steps"}, "image": {"alt": "Above, six symbols with an arrow from each to a single answer. Below, symbols and answers take turns, and each answer has two arrows, from its symbol and from the answer before."}}
 answers = parity.truth(torch.tensor([WORD[:6]]))[0].tolist()
@@ -455,7 +455,7 @@ plt.show()
 #
 # ### The ladder: what size buys
 #
-# *11 minutes, 7 of them yours.* Most tasks aren't like parity: a GPT can always predict its text a little better. What does that cost? As a rule of thumb, each weight takes part in six operations for each token {cite}`kaplan2020scaling`. With $N$ weights and $D$ tokens, that is
+# *13 minutes, 8 of them yours.* Most tasks aren't like parity: a GPT can always predict its text a little better. What does that cost? As a rule of thumb, each weight takes part in six operations for each token {cite}`kaplan2020scaling`. With $N$ weights and $D$ tokens, that is
 #
 # $$
 # C = 6\,N D .
@@ -530,7 +530,7 @@ plt.show()
 # %% [markdown]
 # ### Ten times more to spend
 #
-# *4 minutes.* Your budget grows tenfold: a larger model, or more text? With the operations fixed, a larger model reads less, so the best size is in between. Here are three budgets, each tried on six or seven sizes.
+# *2 minutes.* Your budget grows tenfold: a larger model, or more text? With the operations fixed, a larger model reads less, so the best size is in between. Here are three budgets, each tried on six or seven sizes.
 
 # %%
 equal = experiments.load("equal_operations")
@@ -572,7 +572,7 @@ print("steps and rounds agree")
 # %% [markdown]
 # ## Look inside
 #
-# *5 minutes.* Some abilities are said to appear suddenly when a model becomes large enough {cite}`wei2022emergent`. Take Day 9's GPT that adds. We score the same answers by the share of correct *digits*, and by the share of *exact* answers, with all four digits correct. If digits are correct independently, the second is the product of their probabilities, $p^4$ if all are alike {cite}`schaeffer2023emergent`.
+# *3 minutes.* Some abilities are said to appear suddenly when a model becomes large enough {cite}`wei2022emergent`. Take Day 9's GPT that adds. We score the same answers by the share of correct *digits*, and by the share of *exact* answers, with all four digits correct. If digits are correct independently, the second is the product of their probabilities, $p^4$ if all are alike {cite}`schaeffer2023emergent`.
 
 # %%
 jump = experiments.load("jump")
@@ -619,7 +619,7 @@ observe(
 #
 # ## Show someone
 #
-# *6 minutes.* Plan a training run. For our own ladder, the page shows how sure the fit is, not how far the law holds.
+# *10 minutes.* Plan a training run. For our own ladder, the page shows how sure the fit is, not how far the law holds.
 
 # %% tags=["view"]
 ours = "our ladder, on one text"
@@ -641,7 +641,7 @@ long_word("parity", word="".join(map(str, long[0, :60].tolist())))
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with as many digits as it takes {cite}`siegelmann1995computational`. The proof keeps a stack in one number. To push a bit onto the stack, divide by four and add 1/4 for a 0 or 3/4 for a 1; to pop it, undo that.
+# *2 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with as many digits as it takes {cite}`siegelmann1995computational`. The proof keeps a stack in one number. To push a bit onto the stack, divide by four and add 1/4 for a 0 or 3/4 for a 1; to pop it, undo that.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One number holds a stack. A push squeezes the line into its second quarter (0) or its last (1), so the newest bit is the first digit.", "name": "fig-lim-stack"}, "image": {"alt": "Four strips of four cells, one below the other. Dashed lines lead from the ends of each strip to one coloured cell of the next. A mark, q, is in the cell."}}
 bits = [1, 0, 1]
@@ -669,7 +669,7 @@ table([[name, depth] for name, depth in deepest.items()], ["numbers", "deepest s
 #
 # ## What we found
 #
-# *2 minutes.* Five claims, and our answers. Five more are on the [deeper page](deeper/15_limits.ipynb).
+# *3 minutes.* Five claims, and our answers. Five more are on the [deeper page](deeper/15_limits.ipynb).
 #
 # (claim-comp-1)=
 
