@@ -179,14 +179,14 @@ def test_no_split_has_less_than_a_token(opened):
 
 def test_money_as_a_measured_training_cost_finds_it_in_the_picture(opened):
     tab = opened()
-    assert "This budget is 2.7 billion times as much as the largest training" in told(tab)
+    assert "This budget is 2.7 billion times as much as the largest run" in told(tab)
     assert tab.locator("path.view-near").get_attribute("d") == ""
     for name, C in (("largest", 6e12), ("smallest", 1.2e10)):
-        tab.get_by_role("button", name=f"as the {name} training measured").click()
+        tab.get_by_role("button", name=f"as the {name} run measured").click()
         near = [p for p in POINTS[OURS] if 0.5 <= six_n_d(*p[:2]) / C <= 2]
         best = min(loss for *_, loss in near)
         assert (
-            f"{len(near)} of 6 measured trainings had about this budget; the best of them reached "
+            f"{len(near)} of 6 measured runs had about this budget; the best of them reached "
             f"a loss of {best:.2f}." in told(tab)
         )
         drawn = tab.locator("path.view-near").get_attribute("d")
@@ -195,10 +195,10 @@ def test_money_as_a_measured_training_cost_finds_it_in_the_picture(opened):
         assert f"{powered(C)} operations" in told(tab)
     slide(tab, "Money", 1e-8)
     slide(tab, "A GPU’s hour", 10.0)
-    assert "The smallest training that was measured used " in told(tab)
+    assert "The smallest run that was measured used " in told(tab)
     tab.get_by_role("radio", name=THEIRS, exact=True).check()
     assert "measured" not in told(tab)
-    assert tab.get_by_role("button", name="as the largest training measured").is_disabled()
+    assert tab.get_by_role("button", name="as the largest run measured").is_disabled()
 
 
 def heights(tab, name: str) -> np.ndarray:
@@ -265,7 +265,7 @@ def test_it_is_used_by_keyboard_alone(opened):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_is_accessible_and_fits_a_phone(opened, theme):
     tab = opened(theme)
-    for press in (None, "as the largest training measured"):
+    for press in (None, "as the largest run measured"):
         if press:
             tab.get_by_role("button", name=press).click()
             slide(tab, "Weights", 1e5)
@@ -291,7 +291,7 @@ def test_what_is_compared_holds_no_number_and_the_data_holds_all(shown):
     shown_view()
     (bundle,) = shown
     assert bundle["text/plain"] == (
-        f"View: plan a training. Laws: {OURS}; {THEIRS}. GPUs: {', '.join(GPUS)}"
+        f"View: plan a training run. Laws: {OURS}; {THEIRS}. GPUs: {', '.join(GPUS)}"
     )
     (written,) = re.findall(r'<script type="application/json">(.*?)</script>', bundle["text/html"])
     ours, theirs = json.loads(written)["laws"]

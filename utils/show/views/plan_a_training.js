@@ -82,7 +82,7 @@ function draw({ laws, gpus, utilisation, share }) {
     sliders.tokens.set(chosen.D);
     splits[state.N === null ? 0 : 1].checked = true;
     for (const button of spend) button.disabled = !points.length;
-    rate.textContent = `At its best, this GPU does ${count(gpus[state.gpu].throughput / 1e12)} trillion operations a second; a training reaches ${wholePercent(utilisation)} of that.`;
+    rate.textContent = `At its best, this GPU does ${count(gpus[state.gpu].throughput / 1e12)} trillion operations a second; a training run reaches ${wholePercent(utilisation)} of that.`;
     tell({ n, hours, C, best, chosen, points, near });
   }
 
@@ -103,10 +103,10 @@ function draw({ laws, gpus, utilisation, share }) {
     const budgets = points.map((point) => point.C), [least, most] = [Math.min(...budgets), Math.max(...budgets)];
     const times = (ratio) => `${big(ratio)} times as much as`;
     reach.textContent = !points.length ? ""
-      : near.length ? `${near.length} of ${points.length} measured trainings had about this budget; the best of them reached a loss of ${score(Math.min(...near.map(({ loss }) => loss)))}.`
-      : C > most ? `This budget is ${times(C / most)} the largest training that was measured. The interval says how well the law is known, not whether it still holds here.`
-      : C < least ? `The smallest training that was measured used ${times(least / C)} this budget.`
-      : "No training that was measured had about this budget.";
+      : near.length ? `${near.length} of ${points.length} measured runs had about this budget; the best of them reached a loss of ${score(Math.min(...near.map(({ loss }) => loss)))}.`
+      : C > most ? `This budget is ${times(C / most)} the largest run that was measured. The interval says how well the law is known, not whether it still holds here.`
+      : C < least ? `The smallest run that was measured used ${times(least / C)} this budget.`
+      : "No run that was measured had about this budget.";
   }
 
   // What is chosen -----------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ function draw({ laws, gpus, utilisation, share }) {
     const all = laws[state.law].points.map(([N, D]) => budget(N, D));
     state.money = costs((name === "largest" ? Math.max : Math.min)(...all));
     show();
-  } }, `as the ${name} training measured`));
+  } }, `as the ${name} run measured`));
   const told = make("p"), own = make("p"), reach = make("p"), rate = make("p", { class: "view-label" });
 
   function take(event) {
@@ -163,6 +163,6 @@ function draw({ laws, gpus, utilisation, share }) {
   return [...head, make("div", { class: "view-plan" }, sliders.money.node, sliders.price.node, sliders.days.node),
     make("div", { class: "view-moves-back", role: "group", "aria-label": "Spend as much" }, make("span", { class: "view-label", "aria-hidden": "true" }, "Spend as much"), ...spend),
     split, make("div", { class: "view-plan" }, sliders.weights.node, sliders.tokens.node),
-    make("p", { class: "view-label view-caption" }, `Loss (in nats for each token) over the number of weights, if this budget is used up. Shaded: an interval of ${wholePercent(share)}. Thin: the best split of each budget. Dashed: the floor E. Dots: trainings that were measured, large where they had about this budget.`),
+    make("p", { class: "view-label view-caption" }, `Loss (in nats for each token) over the number of weights, if this budget is used up. Shaded: an interval of ${wholePercent(share)}. Thin: the best split of each budget. Dashed: the floor E. Dots: runs that were measured, large where they had about this budget.`),
     plane, make("div", { class: "view-answer", "aria-live": "polite" }, told, own, reach)];
 }

@@ -61,7 +61,7 @@ def plan_a_training(
         "best, and which loss they reach: an interactive picture, which needs JavaScript. In "
         "JupyterLab, run the cell to open it. Its laws:"
     ) + listed(list(laws))
-    says = f"View: plan a training. Laws: {'; '.join(laws)}. GPUs: {', '.join(gpus)}"
+    says = f"View: plan a training run. Laws: {'; '.join(laws)}. GPUs: {', '.join(gpus)}"
     view("plan_a_training", data, says=says, still=still, parts=["growth"])
 
 
