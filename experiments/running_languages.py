@@ -1,8 +1,8 @@
 """The first symbol, a majority, a sum: what is learned where little has to be kept?
 
 Each kind of network reads words of 1 to 20 symbols, with the same recipe. Its rate is the one at
-which the first of five seeds answers most of other such words correctly: more than at a quarter of
-that rate, or at four times as much. For each seed, "words to 20" is the share of 500 words of 1 to
+which the first of five seeds answers other such words best: no worse than at a quarter of that rate
+or at four times as much. For each seed, "words to 20" is the share of 500 words of 1 to
 20 symbols after each of whose symbols the answer is correct; "last to 20" is the share of words
 with a correct answer after the last symbol. So it goes on with 21 to 40, 41 to 80 and 81 to 160.
 Short words come again, as there are few.

@@ -175,7 +175,7 @@ def table_row(
     """Train a network from each seed at one rate, and return the shares that are correct.
 
     The rate is the one at which the first seed answers best other words of the training's lengths:
-    better than at a quarter of it or at four times as much. "rates" has all that were tried, "by
+    no worse than at a quarter of it or at four times as much. "rates" has all that were tried, "by
     rate" these shares. "words" and "last" have a number for each seed, with the greatest length of
     each of SPANS in their names.
     deeper: the same language with other words, as brackets that are nested deeper; "deeper" has the
