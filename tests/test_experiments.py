@@ -814,7 +814,7 @@ def test_every_experiment_has_a_short_form_that_costs_less(name):
 
 def test_no_experiment_takes_too_long():
     seconds = {name: sum(load(name).seconds) for name in names()}
-    for page in ("shakespeare_page", "drawing_page", "describing", "masked_pictures"):  # as large
+    for page in ("shakespeare_page", "drawing_page", "describing", "masked_pictures", "ladder"):
         assert seconds.pop(page) <= 2 * 21 * 60
     assert max(seconds.values()) <= running.LIMIT
-    assert sum(seconds.values()) <= 2 * 490 * 60  # a little over eight hours of two cores
+    assert sum(seconds.values()) <= 2 * 600 * 60  # ten hours of two cores
