@@ -143,6 +143,17 @@ table(
     ["network", *(f"{name}, {deep} deep" for name, deep in heads)],
 )
 
+# %% tags=["evidence"]
+deeper = [depth[kind, name, "5 to 8"] for name in both for kind in ("Transformer, none", "LSTM")]
+observe(
+    "Nested deeper than in training, brackets of one kind are read by the Transformer without positions in {one:.0f}% of words (LSTM: {lstm_one:.0f}%), of two kinds in {two:.0f}% ({lstm_two:.0f}%).",
+    one=deeper[0],
+    lstm_one=deeper[1],
+    two=deeper[2],
+    lstm_two=deeper[3],
+    holds=deeper[0] > 70 and deeper[1] < 70 and max(deeper[2:]) < 60,
+)
+
 # %% [markdown]
 # (claim-comp-2)=
 
