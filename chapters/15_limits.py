@@ -555,7 +555,7 @@ observe(
 )
 
 # %% [markdown]
-# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours is in between. Why they differ is on the [deeper page](deeper/15_limits.ipynb).
+# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours is between. Why they differ is on the [deeper page](deeper/15_limits.ipynb).
 #
 # ## Is it right?
 #
