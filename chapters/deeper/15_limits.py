@@ -181,7 +181,7 @@ claim(
 # (deeper-depth)=
 # ## Does depth buy composition?
 #
-# *4 minutes.* **How many steps can a Transformer follow with a given number of blocks?** To follow a ball under five cups is to compose permutations, one for each symbol. This is **state tracking**: each symbol changes a state. A permutation of $n$ things is a row of $n$ numbers: the number at position $i$ is the position to which the thing at $i$ moves.
+# *12 minutes, 7 of them yours.* **How many steps can a Transformer follow with a given number of blocks?** To follow a ball under five cups is to compose permutations, one for each symbol. This is **state tracking**: each symbol changes a state. A permutation of $n$ things is a row of $n$ numbers: the number at position $i$ is the position to which the thing at $i$ moves.
 #
 # ```{exercise} One move after another
 # :label: exercise-compose
@@ -264,7 +264,7 @@ observe(
 # (deeper-papers)=
 # ## What the papers say
 #
-# *4 minutes.* **Does the article report what its sources prove?** Here it is, line by line.
+# *5 minutes.* **Does the article report what its sources prove?** Here it is, line by line.
 #
 # | the article {cite}`unsigned2025architectures` | its source |
 # | --- | --- |
@@ -543,7 +543,7 @@ claim(
 # (deeper-residuals)=
 # ## How well does the law fit?
 #
-# *2 minutes.* **The lesson's law has five constants for 28 runs. What does it miss?** Without its floor and its text, it is a power law of the size alone.
+# *9 minutes, 7 of them yours.* **The lesson's law has five constants for 28 runs. What does it miss?** Without its floor and its text, it is a power law of the size alone.
 
 # %% [markdown]
 # ```{exercise} The exponent of a power law
@@ -594,7 +594,7 @@ observe(
 # (deeper-budgets)=
 # ## Ten times more to spend: how sure is the exponent?
 #
-# *7 minutes.* **The lesson read a best size off each curve of equal operations. How sure can we be with three such curves?** Near its lowest point, a curve over $\log N$ looks like a parabola {cite}`hoffmann2022training`.
+# *14 minutes, 7 of them yours.* **The lesson read a best size off each curve of equal operations. How sure can we be with three such curves?** Near its lowest point, a curve over $\log N$ looks like a parabola {cite}`hoffmann2022training`.
 #
 # ```{exercise} The cheapest size
 # :label: exercise-cheapest-size
@@ -732,7 +732,7 @@ observe(
 # (deeper-passes)=
 # ## Reading the same text again
 #
-# *3 minutes.* **If the text runs out, is a second pass worth as much as new text?** A small GPT reads a fortieth of a text up to 40 times, or new text of the same length.
+# *4 minutes.* **If the text runs out, is a second pass worth as much as new text?** A small GPT reads a fortieth of a text up to 40 times, or new text of the same length.
 
 # %%
 passes = experiments.load("passes")
