@@ -249,7 +249,7 @@ def compose(first, then):
     return then.gather(1, first)
 
 
-check("compose", compose)
+compose = check("compose", compose)
 
 # %% [markdown]
 # The order matters: two swaps of three cups that share a cup don't commute. That is why a network that only counts how often each swap occurred can't follow the ball.
@@ -297,7 +297,7 @@ def cheapest_size(sizes, losses):
     return float(np.exp(-b / (2 * a)))
 
 
-check("cheapest_size", cheapest_size)
+cheapest_size = check("cheapest_size", cheapest_size)
 
 # %% [markdown]
 # The law of Hoffmann and others isn't quite a parabola. With the sizes spread evenly around its best split, the parabola finds nearly that size; if all sizes are too small, it doesn't.
