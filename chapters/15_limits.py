@@ -409,7 +409,7 @@ observe(
 #
 # *4 minutes.* People who can't keep a number in mind write it down. So can a Transformer: it writes its answer after each symbol, and reads it at the next.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without steps, one answer depends on all symbols. With steps, it depends on one symbol and on the answer before it. Blue: symbols; green: answers; white: blanks.", "name": "fig-lim-steps"}, "image": {"alt": "Above, six symbols with an arrow from each to a single answer. Below, symbols and answers take turns, and each answer has two arrows, from its symbol and from the answer before."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without steps, one answer depends on all symbols. With steps, it depends on one symbol and on the answer before it. Blue: symbols; green: answers; empty: blanks.", "name": "fig-lim-steps"}, "image": {"alt": "Above, six symbols with an arrow from each to a single answer. Below, symbols and answers take turns, and each answer has two arrows, from its symbol and from the answer before."}}
 answers = parity.truth(torch.tensor([WORD[:6]]))[0].tolist()
 mechanisms.steps_written([*map(str, WORD[:6])], [*map(str, answers)])
 plt.show()
@@ -548,7 +548,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "The best size grows as $C$ to the power of {exponent:.2f}: ten times the operations, {times:.1f} times the weights.",
+    "The best size grows as C to the power of {exponent:.2f}: ten times the operations, {times:.1f} times the weights.",
     exponent=exponent,
     times=10**exponent,
     holds=0.35 < exponent < 0.8,
