@@ -87,6 +87,13 @@ def trained(kind, steps=300, rate=1e-2, seed=0):
     return model, {T: task.shares_correct(model, parity, T, T).last for T in LENGTHS}
 
 
+models = {kind: trained(kind) for kind in ("RNN", "Transformer, sinusoidal")}
+by_length = {kind: (LENGTHS, [100 * x for x in of.values()]) for kind, (_, of) in models.items()}
+rnn, transformer = (of for _, of in models.values())
+sizes = [sum(w.numel() for w in model.parameters()) for model, _ in models.values()]
+
+
+# %%
 def by_symbols(lines):
     """Draw shares over lengths, with the longest words of training, and what a guess reaches."""
     ax = curves(lines, "symbols", "correct (%)", logx=True)
@@ -96,11 +103,6 @@ def by_symbols(lines):
     ax.minorticks_off()
     plt.show()
 
-
-models = {kind: trained(kind) for kind in ("RNN", "Transformer, sinusoidal")}
-by_length = {kind: (LENGTHS, [100 * x for x in of.values()]) for kind, (_, of) in models.items()}
-rnn, transformer = (of for _, of in models.values())
-sizes = [sum(w.numel() for w in model.parameters()) for model, _ in models.values()]
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The RNN answers correctly at every length. The Transformer is at chance (50%, dashed) long before the longest words of its training (dotted). Share of 500 new words whose last answer is correct.", "name": "fig-lim-trained"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100%. The other begins there, falls steeply before 20, and stays near 50%."}}
 by_symbols(by_length)
@@ -453,7 +455,20 @@ plt.show()
 #
 # **Enough for tonight?** This is a good place to stop.
 #
-# ### The ladder: what size buys
+# ## Is it right?
+#
+# *1 minute.* We compare your joined steps, and the book's rounds, with a plain loop.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+a, u = torch.rand(3, 2, 4), torch.randn(3, 2, 4)
+joined = two_steps(a[:, 0], u[:, 0], a[:, 1], u[:, 1])[1]
+torch.testing.assert_close(joined, computation.by_loop(a, u)[:, -1])
+torch.testing.assert_close(computation.by_scan(a, u), computation.by_loop(a, u))
+print("steps and rounds agree")
+
+# %% [markdown]
+# ## Train it
 #
 # *13 minutes, 8 of them yours.* Most tasks aren't like parity: a GPT can always predict its text a little better. What does that cost? As a rule of thumb, each weight takes part in six operations for each token {cite}`kaplan2020scaling`. With $N$ weights and $D$ tokens, that is
 #
@@ -556,18 +571,6 @@ observe(
 
 # %% [markdown]
 # Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours is between. Why they differ is on the [deeper page](deeper/15_limits.ipynb).
-#
-# ## Is it right?
-#
-# *1 minute.* We compare your joined steps, and the book's rounds, with a plain loop.
-
-# %% tags=["evidence"]
-torch.manual_seed(0)
-a, u = torch.rand(3, 2, 4), torch.randn(3, 2, 4)
-joined = two_steps(a[:, 0], u[:, 0], a[:, 1], u[:, 1])[1]
-torch.testing.assert_close(joined, computation.by_loop(a, u)[:, -1])
-torch.testing.assert_close(computation.by_scan(a, u), computation.by_loop(a, u))
-print("steps and rounds agree")
 
 # %% [markdown]
 # ## Look inside

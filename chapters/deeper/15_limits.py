@@ -94,6 +94,8 @@ observe(
     most=ranges.max(),
     holds=ranges.median() < 20,
 )
+
+# %% tags=["evidence"]
 moving = ("parity", "modulo 5", "swaps")
 beyond = {(kind, name): found[kind, name][:, 1].mean() for kind in TABLED for name in moving}
 observe(
@@ -695,15 +697,15 @@ plt.show()
 # %% tags=["evidence"]
 exponents = [law.exponents[0] for law in (scaling.HOFFMANN, scaling.BESIROGLU)]
 observe(
-    "For ten times the operations, the constants as printed recommend {printed:.1f} times the weights, Besiroglu's recommend {refitted:.1f} times, and Kaplan's recommend {kaplan:.1f} times.",
+    "For ten times the operations, the constants as printed recommend {printed:.1f} times the weights, Besiroglu's recommend {again:.1f} times, and Kaplan's recommend {kaplan:.1f} times.",
     printed=10 ** exponents[0],
-    refitted=10 ** exponents[1],
+    again=10 ** exponents[1],
     kaplan=10**scaling.KAPLAN_EXPONENT,
     holds=exponents[0] < 0.47 and 0.48 < exponents[1] < 0.55,
 )
 
 # %% [markdown]
-# Besiroglu et al. read 245 training runs off a figure of Hoffmann's paper, left five out, and fitted the law again. They found that the paper's optimiser had stopped too early and that the printed constants are rounded too much. Fitted again, the law agrees with the paper's other two methods. Their file isn't part of this book: with `svg_extracted_data.csv` in your `BOOK_DATA` folder, `python -m utils.measure.experiments chinchilla_refit` does the fit with its intervals.
+# Besiroglu et al. read 245 training runs off a figure of Hoffmann's paper, left five out, and fitted the law again. They found that the paper's optimiser had stopped too early and that the printed constants are rounded too much. Fitted again, the law agrees with the paper's other two methods. Their file isn't part of this book: with `svg_extracted_data.csv` in your `BOOK_DATA` folder, `scaling.fit_scaling_law(*chinchilla())`, with `chinchilla` from `utils.data.chinchilla`, fits it again.
 #
 # And Kaplan? Pearce and Song {cite}`pearce2024reconciling` find two reasons: weights were counted without embeddings, and the models were small, so that the embeddings were a large part. Porian et al. {cite}`porian2024resolving` trained anew and found three: the operations of the last layer were left out, the warm-up was too long for small models, and the optimiser wasn't tuned for each size. We can at least count our own weights in Kaplan's way; the operations stay as they are.
 
