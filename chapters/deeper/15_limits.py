@@ -156,15 +156,17 @@ observe(
     holds=deeper[0] > 70 and deeper[1] < 70 and max(deeper[2:]) < 60,
 )
 
-# %% [markdown]
-# (claim-comp-2)=
-
-# %% tags=["evidence"]
+# %%
 two, three, lstm_two, lstm_three = (
     found[kind, name][:, 1].mean().item() / 100
     for kind in ("Transformer, none", "LSTM")
     for name in ("anbn", "anbncn")
 )
+
+# %% [markdown]
+# (claim-comp-2)=
+
+# %% tags=["evidence"]
 claim(
     "comp-2",
     "No: at twice its lengths, a Transformer without positions reads {two:.0%} of aⁿbⁿ and {three:.0%} of context-sensitive aⁿbⁿcⁿ (LSTM: {lstm_two:.0%}, {lstm_three:.0%}).",
