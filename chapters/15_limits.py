@@ -40,7 +40,7 @@ from utils.measure.claims import claim
 from utils.show.display import observe, show_source, table
 from utils.show.mechanisms import forecasting, growth
 from utils.show.mechanisms import limits as mechanisms
-from utils.show.plotting import bars, curves, use_book_style
+from utils.show.plotting import curves, use_book_style
 from utils.show.views import guess, long_word, plan_a_training, quiz
 from utils.tasks import formal_languages as task
 
@@ -582,7 +582,7 @@ jump = experiments.load("jump")
 WIDTHS = sorted(jump.parameters["width"])
 exact_by_width = {w: [100 * row["exact"] for row in jump.select(width=w)] for w in WIDTHS}
 
-spread, width = max((max(of) - min(of), w) for w, of in exact_by_width.items())
+_, width = max((max(of) - min(of), w) for w, of in exact_by_width.items())
 low, *_, high = sorted(exact_by_width[width])
 shown = [[w, *(f"{x:.0f}%" for x in of)] for w, of in exact_by_width.items()]
 table(shown, ["width", "exact: seed 0", "seed 1", "seed 2"])
