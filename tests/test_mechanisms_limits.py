@@ -11,7 +11,6 @@ from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
 
 from utils.computation import by_loop, counter_lstm, parity_rnn, pop, push, top
 from utils.data.formal import Blocks, Swaps
-from utils.scaling.jumps import all_correct
 from utils.show.diagrams import tinted
 from utils.show.mechanisms import growth, limits
 
@@ -277,20 +276,3 @@ def test_two_operations_go_forward_and_four_back():
         assert leads(ax, times, plus, within=0.5)
         (end,) = [place for place in places(ax, result) if place[0] > plus[0]]
         assert leads(ax, plus, end, within=1.0)
-
-
-def test_all_digits_are_less_likely_than_each():
-    p, k = [0.4, 0.75, 0.9, 1.0], 4
-    ax = growth.all_or_nothing(p, k)
-    bars = filled(ax, "key")
-    chances = [all_correct(each, k) for each in p]
-    assert [bar.get_width() / bars[-1].get_width() for bar in bars] == pytest.approx(chances)
-    for each, chance in zip(p[:-1], chances, strict=False):
-        assert texts(ax).count(f"{each:.0%}") == k and f"{chance:.0%}" in texts(ax)
-    assert texts(ax).count("100%") == k + 1 and f"all {k}" in texts(ax)
-
-
-@pytest.mark.parametrize(("p", "k"), [([0.5, 1.5], 3), ([-0.1], 3), ([0.5], 0)])
-def test_a_product_is_of_probabilities(p, k):
-    with pytest.raises(ValueError, match="each p from 0 to 1"):
-        growth.all_or_nothing(p, k)

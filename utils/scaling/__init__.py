@@ -6,11 +6,9 @@ Read `counting` first, then `laws`, `fitting`, `budgets` and `jumps`.
 from utils.scaling.budgets import (
     GPUS,
     Minimum,
-    Plan,
     days_of,
     growth,
     parabola_minimum,
-    plan,
     tokens_for,
 )
 from utils.scaling.counting import (
@@ -58,7 +56,6 @@ __all__ = [
     "Interval",
     "Measures",
     "Minimum",
-    "Plan",
     "PowerLaw",
     "ScalingLaw",
     "Split",
@@ -78,7 +75,6 @@ __all__ = [
     "operations_kaplan",
     "operations_of_training",
     "parabola_minimum",
-    "plan",
     "six_n_d",
     "tokens_for",
     "weights_by_part",

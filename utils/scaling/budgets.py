@@ -1,4 +1,4 @@
-"""Day 15: a budget of operations: the best size for it, measured or planned.
+"""Day 15: a budget of operations: the best size for it, and the days that it takes.
 
 N counts weights, D tokens, C = 6 · N · D operations.
 """
@@ -10,7 +10,6 @@ import numpy as np
 from utils.arguments import check_choice
 from utils.scaling.counting import check_positive, six_n_d
 from utils.scaling.fitting import checked
-from utils.scaling.laws import ScalingLaw, Split
 
 # Measured: curves of equal operations -------------------------------------------------------------
 
@@ -64,7 +63,7 @@ def growth(C, best) -> float:
     return float(np.polyfit(np.log(C), np.log(best), 1)[0])
 
 
-# Planned: what money and time buy -----------------------------------------------------------------
+# Planned: how long it takes ----------------------------------------------------------------------
 
 GPUS = {  # operations a second in 16 bits, dense, as NVIDIA's data sheets have them
     "V100 (2017)": 125e12,
@@ -75,46 +74,11 @@ GPUS = {  # operations a second in 16 bits, dense, as NVIDIA's data sheets have 
 HOURS, SECONDS = 24, 3600  # of a day, of an hour
 
 
-class Plan(NamedTuple):
-    """A training that money and days allow."""
-
-    gpus: float  # that run all the time
-    operations: float
-    split: Split
-    loss: float  # that the law predicts
-
-
-def plan(
-    law: ScalingLaw,
-    money: float,
-    days: float,
-    *,
-    price: float,
-    throughput: float,
-    utilisation: float = 0.4,
-) -> Plan:
-    """Plan a training: operations from money, GPUs from days, weights and tokens from a law.
-
-    price: of one GPU for an hour, in the money's currency.
-    throughput: operations a second of one GPU at its best, such as one of `GPUS`.
-    utilisation: the share of them that a training reaches, 0.21 to 0.46 in four that were published
-        (Chowdhery et al., 2022, table 3).
-    Raises: ValueError if a number is not above 0, or the utilisation is above 1.
-    """
-    check_positive(
-        money=money, days=days, price=price, throughput=throughput, utilisation=utilisation
-    )
-    if utilisation > 1:
-        raise ValueError(f"utilisation is a share, at most 1, got {utilisation}.")
-    hours = money / price  # of one GPU
-    operations = hours * SECONDS * throughput * utilisation
-    split = law.best_split(operations)
-    return Plan(hours / (HOURS * days), operations, split, float(law.loss(*split)))
-
-
 def days_of(operations: float, gpu: str, n_gpus: float = 1, utilisation: float = 0.4) -> float:
     """Return how many days some GPUs of a generation need for so many operations.
 
+    utilisation: the share of their operations that a training reaches, 0.21 to 0.46 in four that
+        were published (Chowdhery et al., 2022, table 3).
     Raises: ValueError if the generation is unknown, or a number is not above 0.
     """
     check_choice("gpu", gpu, GPUS)

@@ -1,12 +1,8 @@
-"""Day 15's pictures of what size buys: six operations, and a product that looks like a jump."""
-
-from collections.abc import Sequence
+"""Day 15's picture of what a weight costs: six operations for each token."""
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
-from utils.show.diagrams import arrow, box, cells, note, sheet, tinted
-from utils.show.plotting import INK
+from utils.show.diagrams import arrow, box, note, sheet
 
 
 def six_operations() -> Axes:
@@ -37,26 +33,4 @@ def six_operations() -> Axes:
     total = f"{' + '.join(map(str, counts))} = {sum(counts)} for each weight and token: "
     total += f"$C = {sum(counts)} N D$"
     note(ax, (8.0, ax.get_ylim()[0] - 0.5), total)
-    return ax
-
-
-def all_or_nothing(p: Sequence[float], k: int) -> Axes:
-    """Draw k digits that are each correct with probability p, and how likely all of them are.
-
-    p: a probability for each row.
-    Raises: ValueError if p is not from 0 to 1, or there is no digit.
-    """
-    if k < 1 or not all(0 <= each <= 1 for each in p):
-        raise ValueError(f"Draw at least one digit, each p from 0 to 1, got k={k} and p={[*p]}.")
-    ax = sheet(1.0 + 1.15 * len(p))
-    note(ax, (4.3, 0.5), "each digit", weight="bold")
-    note(ax, (12.3, 0.5), f"all {k}", weight="bold")
-    for i, each in enumerate(p):
-        y = 1.0 + 1.15 * i
-        form = {"role": "query", "weights": 0.6 * each, "size": (8.0 / k, 0.85)}
-        cells(ax, (0.3, y), [[f"{each:.0%}"] * k], **form)
-        chance = each**k
-        form = {"facecolor": tinted("key"), "edgecolor": INK, "linewidth": 1.2}
-        ax.add_patch(Rectangle((9.2, y), 5.0 * chance, 0.85, **form))
-        note(ax, (9.4 + 5.0 * chance, y + 0.42), f"{chance:.0%}", align="left")
     return ax
