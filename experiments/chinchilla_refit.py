@@ -3,10 +3,10 @@
 240 of the 245 trainings that Besiroglu et al. (2024) read off the paper's figure 4, without the
 five that they leave out; the reader's own file (utils/data/chinchilla.py). "fit" has E, A, B, α and
 β at the lowest minimum, "low" and "high" their 90% intervals from 1,000 draws, "a" the exponent in
-N ∝ C^a with its interval. "off" is the mean distance from the losses in the figure, as a share, of this
-fit, of the constants that the paper prints, and of those of Besiroglu et al. "by curves" is a by
-the paper's second approach: the lowest points of parabolas through the trainings within a sixth of
-each budget.
+N ∝ C^a with its interval. "off" is the mean distance from the losses in the figure, as a share, of
+this fit, of the constants that the paper prints, and of those of Besiroglu et al. "by curves" is a
+by the paper's second approach: the lowest points of parabolas through the trainings within a sixth
+of each budget.
 """
 
 import numpy as np
