@@ -110,7 +110,8 @@ def test_what_a_helper_of_tests_reads_counts_for_no_module(book):
 
 def test_a_compiled_module_stands_for_its_source_and_what_commands_leave_is_nothing(book):
     assert ours(book / "utils/__pycache__/layer.cpython-311.pyc") == book / "utils/layer.py"
-    for other in (".venv/bin/python", "_build/html/index.html", "my/01_x.ipynb"):
+    left = (".pytest_cache/d/book/seconds.json", ".ruff_cache/x", "my/01_x.ipynb")
+    for other in (".venv/bin/python", "_build/html/index.html", *left):
         assert ours(book / other) is None
 
 

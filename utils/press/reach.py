@@ -18,7 +18,10 @@ from utils import ROOT
 
 WHOLE = ROOT / "*"  # all files of the book
 IMPORTED_FROM = ("", "tests", "_ext")  # folders of the book that are on the path of a test
-NOT_OURS = {".venv", ".git", "_build", "my", "class", "__pycache__"}
+NOT_OURS = {  # what the book's commands and their tools leave in its folder
+    *(".venv", ".git", "_build", "my", "class"),
+    *("__pycache__", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"),
+}
 TEXTS = {ROOT / "chapters", *(ROOT / "chapters" / name for name in ("deeper", "solutions"))}
 OF_THE_SYSTEM = {"ldconfig", "gcc", "g++", "ld", "objdump", "pandoc"}  # what libraries ask
 HERE = Path(__file__)

@@ -73,11 +73,10 @@ def reached(kernel, folder: Path) -> set[Path]:
 
 def _below(folder: Path) -> list[Path]:
     """What is in a folder of the book, but for what its commands leave there."""
-    passing = NOT_OURS | {".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"}
     return sorted(
         each
         for each in folder.iterdir()
-        if each.name not in passing and each.suffix not in (".part", ".lock", ".egg-info")
+        if each.name not in NOT_OURS and each.suffix not in (".part", ".lock", ".egg-info")
     )
 
 
