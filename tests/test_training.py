@@ -690,7 +690,12 @@ def test_what_is_no_file_is_no_damaged_checkpoint(written, kind):
         pytest.skip("no pipes here")
     path, go_on = written
     no_file(path, kind)
-    assert "delete" not in go_on()
+    message = go_on()
+    if kind == "link to itself" and sys.version_info >= (3, 13):
+        # `Path.resolve` no longer minds: nothing is there, so a file takes the link's place.
+        assert message is None and path.is_file() and not path.is_symlink()
+    else:
+        assert "delete" not in message
 
 
 def test_a_checkpoint_that_may_not_be_read_is_no_damaged_one(written, monkeypatch):
