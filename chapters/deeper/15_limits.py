@@ -658,8 +658,8 @@ equal = experiments.load("equal_operations")
 drawn = {"ladder": runs, "equal operations": equal}
 spent = {
     name: (
-        scaling.six_n_d(*(np.array(of.column(x)) for x in ("parameters", "tokens"))),
-        np.array(of.column("test")),
+        [scaling.six_n_d(*each) for each in zip(of.column("parameters"), of.column("tokens"))],
+        of.column("test"),
     )
     for name, of in drawn.items()
 }
@@ -691,7 +691,8 @@ observe(
 )
 
 # %% [markdown]
-# The difference is attention: its scores and sums take operations, but no weights.
+# The difference is mostly attention: its scores and sums take operations, but no weights.
+#
 # (deeper-budgets)=
 # ## Ten times more to spend: how sure is the exponent?
 #
