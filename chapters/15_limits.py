@@ -117,7 +117,7 @@ observe(
 )
 
 # %% [markdown]
-# The RNN needed only 300 steps; perhaps the Transformer needs more. So a stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, ALiBi). At each length, we count the best of the five ways.
+# The RNN needed only 300 steps; perhaps the Transformer needs more. A stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, ALiBi). At each length, we count the best of the five ways.
 
 # %%
 stored = experiments.load("parity")
@@ -156,7 +156,7 @@ observe(
 #
 # ### Parity in three weights
 #
-# *11 minutes, 8 of them yours.* Take an RNN with a single unit, whose activation function is the absolute value:
+# *10 minutes, 8 of them yours.* Take an RNN with a single unit, whose activation function is the absolute value:
 #
 # $$
 # h_t = |W_x x_t + W_h h_{t-1} + b|, \qquad h_0 = 0 .
@@ -464,7 +464,7 @@ ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# On longer words no step is harder, but once more it has learned only the lengths that it saw. With blanks it fails sooner, but 750 steps of training are few.
+# On longer words no step is harder, but it has learned only the lengths that it saw. With blanks it fails sooner, but 750 steps of training are few.
 #
 # **Enough for tonight?** This is a good place to stop.
 #
@@ -583,7 +583,7 @@ observe(
 )
 
 # %% [markdown]
-# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours lies between the two. The [deeper page](deeper/15_limits.ipynb) explains why they differ.
+# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours lies between the two. The [deeper page](deeper/15_limits.ipynb) explains why.
 
 # %% [markdown]
 # ## Look inside
@@ -601,7 +601,7 @@ shown = [[w, *(f"{x:.0f}%" for x in of)] for w, of in exact_by_width.items()]
 table(shown, ["width", "exact: seed 0", "seed 1", "seed 2"])
 
 # %% [markdown]
-# So a table by width shows mostly luck. The loss tells how far each network has come, so we sort all 21 networks by it.
+# So a table by width shows mostly luck. The loss tells how far each network has come, so we sort all 21 by it.
 
 # %%
 rows = sorted(jump.rows, key=lambda row: row["nats"], reverse=True)
@@ -739,7 +739,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "scale-1",
-    "Yes; how high the floor is, the fit can't say. It predicts {predicted:.2f} nats ({low:.2f} to {high:.2f}), a power of weights alone {straight:.2f}; measured: {measured:.2f}.",
+    "Yes; how high the floor is, the fit can't say. Next size: predicted {predicted:.2f} nats ({low:.2f} to {high:.2f}), as a pure power {straight:.2f}, measured {measured:.2f}.",
     predicted=step["predicted"],
     low=step["low"],
     high=step["high"],
