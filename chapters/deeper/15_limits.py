@@ -662,7 +662,7 @@ observe(
 # %% [markdown]
 # The floor's interval begins at zero. A law with a lower floor and smaller exponents fits nearly as well, because our sizes end long before the loss stops falling. Both exponents could also be those of Hoffmann et al., 0.34 and 0.28. So the law is good for one step more, and can't say where the loss will end.
 #
-# Kaplan et al. {cite}`kaplan2020scaling` draw the loss over the operations, too. Each run of the ladder has its own, and so has each run with [equal operations](#deeper-budgets). The law tells the best way to divide such a budget, and the loss that it leaves.
+# Kaplan et al. {cite}`kaplan2020scaling` plot the loss over the operations, too. We do the same for the ladder and for the runs with [equal operations](#deeper-budgets). For each number of operations, the law gives the best size, and the loss at this size.
 
 # %%
 equal = experiments.load("equal_operations")
