@@ -13,14 +13,14 @@
 #
 # After today you can
 #
-# - set three weights by hand that compute parity, for words of any length,
+# - set by hand three weights that compute parity, for words of any length,
 # - explain why a linear recurrence needs negative gates, and join its steps in pairs,
 # - count with the cells of an LSTM,
 # - explain why a Transformer hardly learns parity, and let it write its steps down,
 # - plan a training run: from money and days to weights and tokens,
 # - tell a sudden ability from a strict measure.
 #
-# Today builds on [Day 2](02_recurrent.ipynb)'s RNN, [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s blocks and [Day 9](09_gpt.ipynb)'s GPT. It takes 55 minutes to read and 40 to write five functions; the closing exercises take another 20. Near its end you race three weights against a Transformer on a word of a thousand symbols.
+# Today builds on [Day 2](02_recurrent.ipynb)'s RNN, [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s blocks and [Day 9](09_gpt.ipynb)'s GPT. It takes 55 minutes to read and 40 to write five functions; the closing exercises take another 20. Near the end you race three weights against a Transformer on a word of a thousand symbols.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -55,7 +55,7 @@ quiz("15_limits")
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* Yesterday's switch had a one-line rule: each time it is thrown, the level flips. The LSTM followed it; the Transformer guessed. Why? The rule is called **running parity**: after each symbol of a word of zeros and ones, was the number of ones so far odd?
+# *5 minutes.* Yesterday's switch had a one-line rule: each time it is thrown, the level flips. The LSTM followed it; the Transformer guessed. Why? The rule is called **running parity**: after each symbol of a word of zeros and ones, is the number of ones so far odd?
 
 # %%
 WORD = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
@@ -65,14 +65,14 @@ forecasting.switched(WORD)
 plt.show()
 
 # %% [markdown]
-# An article on RNNs and Transformers lists what Transformers learn, and parity comes first {cite}`unsigned2025architectures`. We test it. An RNN and a Transformer of two blocks read words of 1 to 20 symbols, answer after each symbol, and then get longer words.
+# An article on RNNs and Transformers lists the rules that Transformers learn, and parity comes first {cite}`unsigned2025architectures`. We test that. An RNN and a Transformer of two blocks read words of 1 to 20 symbols, answer after each symbol, and then get longer words.
 
 # %% tags=["view"]
 guess(
     "Both see 19,200 words of up to 20 symbols. Which of them is correct after 160 symbols?",
     ["both", "only the Transformer", "only the RNN", "neither"],
     right="only the RNN",
-    because="After 160 symbols the Transformer is at chance: 50%.",
+    because="Beyond its lengths, the Transformer guesses; chance is 50%.",
 )
 
 # %% tags=["training"]
@@ -117,7 +117,7 @@ observe(
 )
 
 # %% [markdown]
-# Is that fair? The RNN needed only 300 steps; perhaps the Transformer needs more. So a stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, ALiBi). At each length, the best way counts.
+# The RNN needed only 300 steps; perhaps the Transformer needs more. A stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, ALiBi). At each length, we count the best of the five ways.
 
 # %%
 stored = experiments.load("parity")
@@ -150,13 +150,13 @@ observe(
 #
 # *1 minute.* **A network has only so many steps in which to follow a rule.** A recurrent network has one for each symbol. A Transformer has one for each layer, however long the word is.
 #
-# Two questions are easily confused. What *can* a network compute, if its weights are chosen well? We set them by hand. And what does it *learn*? We train. Then comes the opposite case: a network that can do its task becomes larger. What does that buy?
+# Two questions are easily confused. What *can* a network compute, if its weights are chosen well? We set them by hand. And what does it *learn*? We train it. Then comes the opposite case: a network that can do its task becomes larger. What does that buy?
 #
 # ## Step by step
 #
 # ### Parity in three weights
 #
-# *11 minutes, 8 of them yours.* Take an RNN with a single unit, whose activation is the absolute value:
+# *10 minutes, 8 of them yours.* Take an RNN with a single unit, whose activation function is the absolute value:
 #
 # $$
 # h_t = |W_x x_t + W_h h_{t-1} + b|, \qquad h_0 = 0 .
@@ -168,7 +168,7 @@ observe(
 # ```{exercise} Parity in three weights
 # :label: exercise-parity-weights
 #
-# *8 minutes.* The unit of {eq}`eq-fold` starts with $h_0 = 0$, and each symbol $x_t$ is 0 or 1. Find three weights with which $h_t$ is 1 if there were an odd number of ones up to $x_t$, and 0 if there were an even number. ([Solution](solutions/15_limits.ipynb#solution-parity-weights))
+# *8 minutes.* The unit of {eq}`eq-fold` starts with $h_0 = 0$, and each symbol $x_t$ is 0 or 1. Find three weights such that $h_t$ is 1 if the number of ones up to $x_t$ is odd, and 0 if it is even. ([Solution](solutions/15_limits.ipynb#solution-parity-weights))
 # ```
 
 
@@ -185,7 +185,7 @@ mechanisms.folded_line([0, 1], [0, 1])
 plt.show()
 
 # %% [markdown]
-# Here is the book's choice on a word of ten thousand symbols.
+# Here are the book's weights on a word of ten thousand symbols.
 
 # %%
 W_x, W_h, b = -1.0, 1.0, 0.0
@@ -205,15 +205,15 @@ observe(
 # %% [markdown]
 # ### One sign: gates below zero
 #
-# *11 minutes, 5 of them yours.* Three weights are enough, so why use anything else? Because an RNN is slow: each step waits for the one before. Many newer recurrences leave the activation out:
+# *11 minutes, 5 of them yours.* Three weights are enough, so why use anything else? Because an RNN is slow: each step waits for the one before. Many newer recurrences leave out the activation function:
 #
 # $$
 # h_t = a_t \odot h_{t-1} + u_t .
 # $$ (eq-linear-recurrence)
 #
-# The gate $a_t$ and the input $u_t$ depend on $x_t$ alone, so those of all positions can be computed at once. And two steps in a row are one step of the same form. So neighbours join into pairs and pairs into fours, at all positions at once, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
+# The gate $a_t$ and the input $u_t$ depend on $x_t$ alone, so those of all positions can be computed at once. And two steps in a row equal one step of the same form. So neighbouring steps are joined into pairs, and pairs into fours, at all positions at once, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three rounds instead of eight steps: in each round, a position takes in what another one has found, first 1, then 2, then 4 positions back (dark: finished).", "name": "fig-lim-scan"}, "image": {"alt": "Four rows of eight cells. Arrows lead from each row to the next, over distances of one, two and four cells."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three rounds instead of eight steps: in each round, every position takes in the result of another, first 1, then 2, then 4 positions back (dark: finished).", "name": "fig-lim-scan"}, "image": {"alt": "Four rows of eight cells. Arrows lead from each row to the next, over distances of one, two and four cells."}}
 mechanisms.scan_rounds(8)
 plt.show()
 
@@ -221,7 +221,7 @@ plt.show()
 # ```{exercise} Two steps are one
 # :label: exercise-two-steps
 #
-# *5 minutes.* A step turns a state $h$ into $a \odot h + u$. After the step $(a_1, u_1)$ comes the step $(a_2, u_2)$. Return the gate and the input of the one step that does what both of them do. ([Solution](solutions/15_limits.ipynb#solution-two-steps))
+# *5 minutes.* A step turns a state $h$ into $a \odot h + u$. After the step $(a_1, u_1)$ comes the step $(a_2, u_2)$. Return the gate and the input of the single step that has the same effect as both. ([Solution](solutions/15_limits.ipynb#solution-two-steps))
 # ```
 
 
@@ -251,9 +251,9 @@ mechanisms.gate_turns("".join(map(str, bits.tolist())), runs)
 plt.show()
 
 # %% [markdown]
-# Doesn't the input $u_t$ help? On a run of ones, gate and input stay the same. So with a gate between 0 and 1, the state moves in one direction only, but parity flips at each 1.
+# Doesn't the input $u_t$ help? On a run of ones, gate and input stay the same, so each change of the state is $a$ times the one before. With a gate between 0 and 1, the state moves in one direction only, but parity flips at each 1.
 #
-# So we train the same layer twice. Once its gates are $\sigma(\cdot)$, between 0 and 1; once they are $2\sigma(\cdot) - 1$, between −1 and 1 {cite}`grazzi2025unlocking`. All else is the same.
+# So we train the same layer twice: with gates $\sigma(\cdot)$, between 0 and 1, and with gates $2\sigma(\cdot) - 1$, between −1 and 1 {cite}`grazzi2025unlocking`.
 
 # %% tags=["view"]
 guess(
@@ -274,7 +274,7 @@ positive, signed = (of for _, of in signs.values())
 layer = signs["gates in (-1, 1)"][0]
 gates = layer.layer.gates(layer.embedding(torch.tensor([[1]])))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With gates between −1 and 1, the layer learns parity; with gates between 0 and 1, it doesn't. Share of 500 new words whose last answer is correct. Chance is dashed; the dotted line marks the longest words of training.", "name": "fig-lim-signs"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100% or just below. The other falls to 50% within a few symbols."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With gates between −1 and 1, the layer learns parity; with gates between 0 and 1, it doesn't. Share of 500 new words whose last answer is correct.", "name": "fig-lim-signs"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100% or just below. The other falls to 50% within a few symbols."}}
 by_symbols(by_sign)
 
 # %% tags=["evidence"]
@@ -288,16 +288,28 @@ observe(
 
 # %% [markdown]
 # That is nearly −1, and nearly isn't for ever: a little of the state is lost at each symbol, so on long words it fades.
-#
+
+# %%
+one, two = last("gates in (-1, 1)"), last("blocks, gates in (-1, 1)")
+fading = {"one": one[80], "one_far": one[160], "two": two[80], "two_far": two[160]}
+
+# %% tags=["evidence"]
+observe(
+    "After the stored experiment's 1,500 steps, one layer still answers {one:.0%} correctly at 80 symbols and {one_far:.0%} at 160; two blocks with such gates answer {two:.0%} and {two_far:.0%}.",
+    **fading,
+    holds=one[80] > 0.95 > two[80] and one[160] > 0.8 > 0.6 > two[160],
+)
+
+# %% [markdown]
 # ### Counting with two cells
 #
-# *10 minutes, 8 of them yours.* Parity takes one bit of memory. Other rules take a number: in the words aⁿbⁿ, some *a* are followed by just as many *b*. To answer after each letter which may follow, one must know two things: whether as many *b* as *a* have been read, and whether there was a *b* at all. An LSTM can count. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up all that is written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
+# *10 minutes, 8 of them yours.* Parity takes one bit of memory. Other rules take a number: in the words aⁿbⁿ, some *a* are followed by just as many *b*. To predict after each letter which letters may follow, a network must know two things: whether as many *b* as *a* have been read, and whether any *b* has been read. An LSTM can count. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up everything written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
 
 # %% [markdown]
 # ```{exercise} What the letters write
 # :label: exercise-counter-writes
 #
-# *8 minutes.* With open gates, an LSTM adds a number from −1 to 1 to each cell at each letter, starting at 0. Choose the numbers that *a* and *b* add to each of two cells. In a word $a^n b^n$, the first cell should be 0 exactly where as many *b* as *a* have been read, the second exactly as long as no *b* has been read. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
+# *8 minutes.* With open gates, an LSTM adds a number from −1 to 1 to each cell at each letter, starting at 0. Choose the numbers that *a* and *b* add to each of two cells. In a word $a^n b^n$, the first cell should be 0 exactly where as many *b* as *a* have been read, the second exactly where no *b* has been read yet. ([Solution](solutions/15_limits.ipynb#solution-counter-writes))
 # ```
 
 
@@ -309,7 +321,7 @@ def counter_writes():
 
 check("counter_writes", counter_writes)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two cells of an LSTM count. The first adds 1 for each a and takes away 1 for each b. The word may end where it is back at 0.", "name": "fig-lim-cells"}, "image": {"alt": "The letters aaabbb. The bars of the first cell are 1, 2, 3, 2, 1 and 0 high, those of the second 0, 0, 0, 1, 2 and 3. The answers below are a or b three times, b twice, and end."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two cells of an LSTM count. The first adds 1 for each a and takes away 1 for each b. The word may end where the first cell is back at 0.", "name": "fig-lim-cells"}, "image": {"alt": "The letters aaabbb. The bars of the first cell are 1, 2, 3, 2, 1 and 0 high, those of the second 0, 0, 0, 1, 2 and 3. The answers below are a or b three times, b twice, and end."}}
 counter, anbn = computation.counter_lstm(), LANGUAGES["anbn"]
 ids = anbn.encode("aaabbb")
 h, c = counter.layer.initial_state(1)
@@ -332,7 +344,7 @@ assert counted  # a thousand of each: not one answer is wrong
 #
 # *13 minutes, 8 of them yours.* Why did the Transformer guess? Attention takes a weighted mean. If it weights $n$ symbols equally, flipping one of them moves the mean by only $1/n$.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The longer the word, the less one symbol counts: flipping the framed one moves the mean by 1/n.", "name": "fig-lim-mean"}, "image": {"alt": "Words of 4, 16 and 64 cells, light and dark in turn, the first framed. Below each is a bar, the mean, and an orange piece at its end: a quarter, a sixteenth, and a sixty-fourth of the whole."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The longer the word, the less the framed symbol moves the mean.", "name": "fig-lim-mean"}, "image": {"alt": "Words of 4, 16 and 64 cells, light and dark in turn, the first framed. Below each is a bar, the mean, and an orange piece at its end: a quarter, a sixteenth, and a sixty-fourth of the whole."}}
 mechanisms.one_of_many([[0, 1] * (n // 2) for n in (4, 16, 64)])
 plt.show()
 
@@ -342,7 +354,7 @@ plt.show()
 # ```{exercise} How sensitive is an answer?
 # :label: exercise-sensitivity
 #
-# *8 minutes.* `answer` is a function that gives a whole number, or True or False, for a word of n symbols, each 0 or 1. Flip one symbol of the word at a time, and return how many of the n flips change the answer. ([Solution](solutions/15_limits.ipynb#solution-sensitivity))
+# *8 minutes.* `answer` is a function that returns a whole number, or True or False, for a word of n symbols, each 0 or 1. Flip one symbol of the word at a time, and return how many of the n flips change the answer. ([Solution](solutions/15_limits.ipynb#solution-sensitivity))
 # ```
 
 
@@ -365,9 +377,10 @@ def last_answer(name):
 
 torch.manual_seed(0)
 words = torch.randint(2, (200, 20))
+ASKED = {"the first symbol": "first", "more ones than zeros": "majority", "parity": "parity"}
 found = {
-    name: [int(sensitivity(last_answer(name), word)) for word in words]
-    for name in ("first", "majority", "parity")
+    asked: [int(sensitivity(last_answer(name), word)) for word in words]
+    for asked, name in ASKED.items()
 }
 table(
     [[name, f"{fmean(of):.1f}"] for name, of in found.items()], ["answer", "flips that change it"]
@@ -376,7 +389,7 @@ table(
 # %% [markdown]
 # Hahn proved the $1/n$ for whole Transformers: with fixed weights, flipping one of $n$ symbols moves the output at any other position by at most a constant divided by $n$. That limits how *surely* an answer can depend on a symbol; the sensitivity counts the symbols on which it has to depend.
 #
-# Is parity out of reach, then? No: a small move can still cross the line between two answers. Two blocks compute it, with weights set by hand {cite}`chiang2022overcoming`. Each position $i$ knows $i/n$, and whether $i$ is even. The first block finds the share of ones, $k/n$. The second finds the position with that share, $k$, and reads whether it is even.
+# Is parity out of reach, then? No: a small move can still cross the line between two answers. Two blocks compute it, with weights set by hand {cite}`chiang2022overcoming`. Each position $i$ knows $i/n$, and whether $i$ is even. The first block finds the share of ones, $k/n$. The second finds the position $k$, which has that share, and reads whether $k$ is even.
 
 
 # %%
@@ -405,7 +418,7 @@ observe(
 )
 
 # %% [markdown]
-# That holds in general: weights that make an answer depend on every symbol are isolated, so training hardly ever finds them {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
+# That holds in general: if an answer depends on every symbol, a small change of the weights destroys it, so training hardly ever finds such weights {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
 #
 # ### Written steps: a state on paper
 #
@@ -417,9 +430,9 @@ mechanisms.steps_written([*map(str, WORD[:6])], [*map(str, answers)])
 plt.show()
 
 # %% [markdown]
-# That is the smallest **chain of thought** {cite}`wei2022chain`. In training, the network reads the correct answers; in the test, its own. To be fair, the same network without written steps reads a blank in place of each answer {cite}`pfau2024lets`. A second task is harder: five cups, a ball under the first, and each symbol swaps the cups at two positions. Where is the ball?
+# That is the smallest **chain of thought** {cite}`wei2022chain`. In training, the network reads the correct answers; in the test, its own. For a fair comparison, the same network without written steps reads a blank in place of each answer {cite}`pfau2024lets`. A second task is harder: five cups, a ball under the first, and each symbol swaps the cups at two positions. Where is the ball?
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The ball's path under five cups, while pairs of cups are swapped.", "name": "fig-lim-cups"}, "image": {"alt": "Five rows of places over six swaps; each swap is a crossing of two lines. One line, the ball's, is coloured."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The ball's path under five cups, while pairs of cups are swapped.", "name": "fig-lim-cups"}, "image": {"alt": "Five rows of positions over six swaps; each swap is a crossing of two lines. One line, the ball's, is coloured."}}
 mechanisms.cups([(1, 2), (3, 5), (2, 4), (1, 4), (2, 5), (1, 3)], 5)
 plt.show()
 
@@ -451,7 +464,7 @@ ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# Beyond 20 symbols it fails again, although each step is just as easy there: once more it has learned only the lengths that it saw. With blanks it fails sooner, though its training was short, 750 steps.
+# On longer words no step is harder, but it has learned only the lengths that it saw. With blanks it fails sooner, but 750 steps of training are few.
 #
 # **Enough for tonight?** This is a good place to stop.
 #
@@ -476,7 +489,7 @@ print("steps and rounds agree")
 # C = 6\,N D .
 # $$ (eq-six)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two operations forward, four backward: what one weight does for one token.", "name": "fig-lim-six"}, "image": {"alt": "A weight between an input and an output. Forward: a multiplication and an addition. Backward: the same for the gradient of the input, and the same for the gradient of the weight."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Six operations for each weight and token: two forward, four backward.", "name": "fig-lim-six"}, "image": {"alt": "A weight between an input and an output. Forward: a multiplication and an addition. Backward: the same for the gradient of the input, and the same for the gradient of the weight."}}
 growth.six_operations()
 plt.show()
 
@@ -504,13 +517,13 @@ gpus, weights, tokens = plan_run(1e6, 30, 2, 1e15, 0.4, 20)
 print(f"{gpus:.0f} GPUs, {weights / 1e9:.0f} billion weights, {tokens / 1e9:,.0f} billion tokens")
 
 # %% [markdown]
-# What do you get for that? Hoffmann et al. {cite}`hoffmann2022training` describe the loss by a law with a floor $E$ and two parts that fall as powers:
+# Hoffmann et al. {cite}`hoffmann2022training` describe the loss by a law with a floor $E$ and two terms that fall as powers:
 #
 # $$
 # L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
 # $$ (eq-law)
 #
-# Seven sizes of Day 9's GPT each read 0.1, 0.2, 0.4 and 0.8 million tokens of a text, at a learning rate that beats its half and its double. We fit the law to these 28 runs and *predict* the loss of an eighth size before it is trained, at the seventh's rate. How sure are we? We draw 28 of the runs, some of them twice, fit again, and do that two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. The middle 90% of the predictions are our interval.
+# Seven sizes of Day 9's GPT each read 0.1, 0.2, 0.4 and 0.8 million tokens of a text, at a learning rate that does better than half or twice that rate. We fit the law to these 28 runs and *predict* the loss of an eighth size before it is trained, at the seventh's rate. How sure are we? We draw 28 of the runs with replacement, fit again, and do that two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. The middle 90% of the predictions are our interval.
 
 # %%
 ladder = experiments.load("ladder")
@@ -530,7 +543,7 @@ guess(
     because=f"Predicted: {step['low']:.2f} to {step['high']:.2f} nats. Measured: {step['test']:.2f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The eighth loss (star) lies in the 90% interval that was predicted for it (bar). Loss by the weights for four lengths of text (points), and the fitted law (lines). The scale of weights is logarithmic.", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text, with seven points each. At the end of the lowest curve are an interval and a star."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The eighth loss (star) lies in the 90% interval that was predicted for it (bar). Loss by number of weights for four lengths of text (points), and the fitted law (lines).", "name": "fig-lim-ladder"}, "image": {"alt": "Four falling curves over weights from nine thousand to three million, one for each length of text, with seven points each. At the end of the lowest curve are an interval and a star."}}
 _, ax = plt.subplots()
 for k, d in enumerate(sorted(set(D))):
     points = [(n, loss) for n, tokens, loss in zip(N, D, losses) if tokens == d]
@@ -556,21 +569,21 @@ curves_of = {f"C = {C:.0e}": tuple(zip(*sorted(points))) for C, points in sorted
 best = {C: scaling.parabola_minimum(*zip(*points)) for C, points in sorted(budgets.items())}
 exponent = scaling.growth(list(best), [of.N for of in best.values()])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "For each budget there is a best size, and it grows with the budget. Loss by the weights, each curve with the same number of operations; crosses mark the lowest points of fitted parabolas (stored experiment).", "name": "fig-lim-equal"}, "image": {"alt": "Three curves in the form of a U over weights; each has its lowest point further right and lower than the one before."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For each budget there is a best size, and it grows with the budget. Loss by number of weights, with the same number of operations along each curve; crosses mark the lowest points of fitted parabolas (stored experiment).", "name": "fig-lim-equal"}, "image": {"alt": "Three curves in the form of a U over weights; each has its lowest point further right and lower than the one before."}}
 ax = curves(curves_of, "weights", "loss (nats)", logx=True)
 ax.plot(*zip(*[(of.N, of.loss) for of in best.values()]), "x", color="0.2", markersize=9)
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "The best size grows as C to the power of {exponent:.2f}: ten times the operations, {times:.1f} times the weights.",
+    "The best size grows as C to the power of {exponent:.2f}: with ten times the operations, it has {times:.1f} times the weights.",
     exponent=exponent,
     times=10**exponent,
     holds=0.35 < exponent < 0.8,
 )
 
 # %% [markdown]
-# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours is between. Why they differ is on the [deeper page](deeper/15_limits.ipynb).
+# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours lies between the two. The [deeper page](deeper/15_limits.ipynb) explains why.
 
 # %% [markdown]
 # ## Look inside
@@ -588,7 +601,7 @@ shown = [[w, *(f"{x:.0f}%" for x in of)] for w, of in exact_by_width.items()]
 table(shown, ["width", "exact: seed 0", "seed 1", "seed 2"])
 
 # %% [markdown]
-# So the width shows mostly luck. The loss tells how far each network has come. Here are all 21 by their loss.
+# So a table by width shows mostly luck. The loss tells how far each network has come, so we sort all 21 by it.
 
 # %%
 rows = sorted(jump.rows, key=lambda row: row["nats"], reverse=True)
@@ -622,7 +635,7 @@ observe(
 #
 # ## Show someone
 #
-# *10 minutes.* Plan a training run. For our own ladder, the page shows how sure the fit is, not how far the law holds.
+# *10 minutes.* Plan a training run. For our own runs, the *ladder*, the page shows how certain the fit is, not how far the law holds.
 
 # %% tags=["view"]
 ours = "our ladder, on one text"
@@ -644,7 +657,7 @@ long_word("parity", word="".join(map(str, long[0, :60].tolist())))
 # %% [markdown]
 # ## Where it breaks
 #
-# *2 minutes.* **A recurrent network can compute whatever a computer can**: that was proved, for numbers with as many digits as it takes {cite}`siegelmann1995computational`. The proof keeps a stack in one number. To push a bit onto the stack, divide by four and add 1/4 for a 0 or 3/4 for a 1; to pop it, undo that.
+# *2 minutes.* **A recurrent network can compute whatever a computer can**: that has been proved, for numbers with as many digits as needed {cite}`siegelmann1995computational`. The proof keeps a stack in one number. To push a bit onto the stack, divide by four and add 1/4 for a 0 or 3/4 for a 1; to pop it, undo that.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One number holds a stack. A push squeezes the line into its second quarter (0) or its last (1), so the newest bit is the first digit.", "name": "fig-lim-stack"}, "image": {"alt": "Four strips of four cells, one below the other. Dashed lines lead from the ends of each strip to one coloured cell of the next. A mark, q, is in the cell."}}
 bits = [1, 0, 1]
@@ -668,11 +681,11 @@ deepest = {
 table([[name, depth] for name, depth in deepest.items()], ["numbers", "deepest stack"])
 
 # %% [markdown]
-# The theorem is true: two such stacks and a few fixed rules make a computer, if numbers never end. Ours do. The parity machine has no such limit: its states are 0 and 1, so nothing is rounded. But noise would add up in it, too; a machine that corrects it is on the [deeper page](deeper/15_limits.ipynb).
+# The theorem is true: two such stacks and a few fixed rules make a computer, if numbers never end. Ours do. The parity machine has no such limit: its states are 0 and 1, so nothing is rounded. Noise would add up in it, too; the [deeper page](deeper/15_limits.ipynb) has a machine that corrects it.
 #
 # ## What we found
 #
-# *3 minutes.* Five claims, and our answers. Five more are on the [deeper page](deeper/15_limits.ipynb).
+# *3 minutes.* Five claims; five more are on the [deeper page](deeper/15_limits.ipynb).
 #
 # (claim-comp-1)=
 
@@ -706,7 +719,7 @@ claim(
 )
 
 # %% [markdown]
-# Most experts believe that *no* Transformer of fixed depth can follow the ball without written steps, but it isn't proved: see the [deeper page](deeper/15_limits.ipynb).
+# Most experts believe that *no* Transformer of fixed depth can, but this hasn't been proved: see the [deeper page](deeper/15_limits.ipynb).
 #
 # (claim-comp-6)=
 
@@ -726,7 +739,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "scale-1",
-    "Yes, down to a floor: the law predicts {predicted:.2f} nats for the next size ({low:.2f} to {high:.2f}), a law without floor {straight:.2f}; measured: {measured:.2f}.",
+    "Yes; how high the floor is, the fit can't say. Next size: predicted {predicted:.2f} nats ({low:.2f} to {high:.2f}), as a pure power {straight:.2f}, measured {measured:.2f}.",
     predicted=step["predicted"],
     low=step["low"],
     high=step["high"],
@@ -764,7 +777,7 @@ claim(
 # ```{exercise} Predict: how many brackets fit into float64?
 # :label: exercise-brackets-in-float64
 #
-# *Core, 5 minutes.* The stack of brackets lives in one number from 0 to 1, and each open bracket takes two of its binary digits. A float32 holds 24 of them, and a float64 holds 53. How many open brackets, of whatever kinds, can a float64 hold without losing a digit? ([Solution](solutions/15_limits.ipynb#solution-brackets-in-float64))
+# *Core, 5 minutes.* The stack of brackets is one number from 0 to 1, and each open bracket takes two of its binary digits. A float32 holds 24 of them, and a float64 holds 53. How many open brackets, of whatever kinds, can a float64 hold without losing a digit? ([Solution](solutions/15_limits.ipynb#solution-brackets-in-float64))
 # ```
 
 # %%
@@ -775,7 +788,7 @@ check("brackets_in_float64", brackets_in_float64)
 # ```{exercise} Written steps
 # :label: exercise-with-steps
 #
-# *Core, 8 minutes.* After each symbol, a Transformer should write the answer so far, and read it again. Turn symbols $x$ and answers $a$ into its inputs, $x_1 a_1 x_2 a_2 \dots$, and its targets. The ids of answers follow those of symbols: answer $a$ has the id `n_symbols` + $a$. At a symbol, the target is the id of its answer. At an answer there is no target: it is −100. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
+# *Core, 8 minutes.* After each symbol, a Transformer should write the answer so far, and read it again. Turn symbols $x$ and answers $a$ into its inputs, $x_1 a_1 x_2 a_2 \dots$, and its targets. The ids of answers follow those of symbols: answer $a$ has the id `n_symbols` + $a$. At a symbol, the target is the id of its answer. At an answer, the target is −100, which the loss ignores. ([Solution](solutions/15_limits.ipynb#solution-with-steps))
 # ```
 
 
@@ -808,7 +821,7 @@ check("shares_correct", shares_correct)
 
 # %% tags=["view"]
 points = {
-    "set three weights by hand that compute parity, for words of any length": "parity_weights brackets_in_float64",
+    "set by hand three weights that compute parity, for words of any length": "parity_weights brackets_in_float64",
     "explain why a linear recurrence needs negative gates, and join its steps in pairs": "two_steps",
     "count with the cells of an LSTM": "counter_writes",
     "explain why a Transformer hardly learns parity, and let it write its steps down": "sensitivity with_steps",
@@ -818,13 +831,13 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a network's form decides which rules it can follow, and its size how low the loss falls. A recurrence with signed gates keeps a state, and trains on all positions at once, as attention does. **Next**, one could begin there: with recurrences that choose what to keep.
+# So a network's form decides which rules it can follow, and its size decides how low the loss falls. A recurrence with signed gates keeps a state, and trains on all positions at once, as attention does. **Next**, you could go on from there, to recurrences that choose what to keep.
 
 # %% [markdown]
 # ## Further reading
 #
 # - {cite:t}`chiang2022overcoming`: parity by hand in a Transformer.
-# - {cite:t}`hahn2024sensitive`: why training hardly finds such weights.
+# - {cite:t}`hahn2024sensitive`: why training hardly ever finds such weights.
 # - {cite:t}`grazzi2025unlocking`: which gates keep which states.
 # - {cite:t}`hoffmann2022training`: the law, and how to spend a budget.
 # - {cite:t}`schaeffer2023emergent`: whether abilities appear suddenly.

@@ -85,16 +85,16 @@ def test_written_steps_are_the_books_rows():
     )
 
 
-@pytest.mark.parametrize("given", [(1e3, 3, 2.5, 312e12, 0.4), (7e6, 80, 1.9, 989e12, 0.31)])
-def test_a_plan_has_the_books_gpus_and_operations(given):
-    money, days, price, throughput, utilisation = given
-    of = {"price": price, "throughput": throughput, "utilisation": utilisation}
-    books = scaling.plan(scaling.HOFFMANN, money, days, **of)
-    k = books.split.D / books.split.N
-    gpus, weights, tokens = plan_run(*given, k)
-    assert gpus == pytest.approx(books.gpus) and tokens == pytest.approx(k * weights)
-    assert scaling.six_n_d(weights, tokens) == pytest.approx(books.operations)
-    assert weights == pytest.approx(books.split.N)
+@pytest.mark.parametrize(
+    ("gpu", "money", "days", "price", "utilisation", "k"),
+    [("A100 (2020)", 1e3, 3, 2.5, 0.4, 20), ("H100 (2022)", 7e6, 80, 1.9, 0.31, 6)],
+)
+def test_a_plan_takes_the_days_that_the_book_counts(gpu, money, days, price, utilisation, k):
+    gpus, weights, tokens = plan_run(money, days, price, scaling.GPUS[gpu], utilisation, k)
+    assert gpus * days * 24 * price == pytest.approx(money)
+    assert tokens == pytest.approx(k * weights)
+    operations = scaling.six_n_d(weights, tokens)
+    assert scaling.days_of(operations, gpu, gpus, utilisation) == pytest.approx(days)
 
 
 def test_exponents_are_those_of_a_growth_that_shrinks():

@@ -96,6 +96,24 @@ def test_shares_count_last_answers_all_answers_and_whole_words():
     assert perfect == (1, 1, 1)
 
 
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_only_the_first_span_has_lengths_of_training(name, monkeypatch):
+    """Else a score beyond training would be one of the words that training showed."""
+    language, seen = LANGUAGES[name], []
+
+    def train(model, loss, batches, **how):
+        seen.extend(int((of != IGNORE_INDEX).sum(dim=1).max()) for _, of in batches)
+
+    monkeypatch.setattr(task, "train_once", train)
+    task.train_network(torch.nn.Identity(), language, steps=5, rate=1e-2, seed=0)
+    assert len(seen) == 5 and max(seen) <= task.LONGEST == task.SPANS[0][1]
+    ends = [last for _, last in task.SPANS]
+    assert [first for first, _ in task.SPANS] == [1, *(last + 1 for last in ends[:-1])]
+    for first, last in task.SPANS[1:]:
+        lengths = language.draw(200, first, last, seed=task.HELD_OUT).lengths
+        assert max(seen) < first <= lengths.min() <= lengths.max() <= last
+
+
 def test_a_row_of_the_table_has_each_seed_at_the_best_rate_of_the_first(monkeypatch):
     """Four rates are tried: the start, its quarter, four times it, and sixteen times it."""
     made, asked, best = [], [], 4 * task.START

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB, PAGE
 from playwright.sync_api import expect
 
-from utils.scaling import BESIROGLU, GPUS, ScalingLaw, interval, plan, six_n_d
+from utils.scaling import BESIROGLU, GPUS, ScalingLaw, days_of, interval, six_n_d
 from utils.show.views import frame, plan_a_training
 from utils.show.views.plan_a_training import SHARE
 
@@ -21,11 +21,15 @@ draws = np.random.default_rng(0).uniform(0.9, 1.1, (41, 5))
 LAWS = {OURS: [LAW, *(ScalingLaw(*(factors * LAW)) for factors in draws)], THEIRS: [BESIROGLU]}
 SIZES = [(N, D) for N in (1e4, 1e5, 1e6) for D in (2e5, 1e6)]
 POINTS = {OURS: [(N, D, float(LAW.loss(N, D)) + 0.05) for N, D in SIZES]}
-H100 = GPUS["H100 (2022)"]
 
 
 def shown_view() -> None:
     plan_a_training(LAWS, POINTS, gpus=GPUS)
+
+
+def operations_for(money: float, price: float, gpu: str, utilisation: float = 0.4) -> float:
+    """What the hours of one GPU that money buys come to."""
+    return money / price * 3600 * GPUS[gpu] * utilisation
 
 
 # What the page computes ---------------------------------------------------------------------------
@@ -42,16 +46,17 @@ def page(chromium):
 
 @pytest.mark.parametrize("law", [*LAWS[OURS][:3], BESIROGLU])
 def test_the_page_plans_as_python_does(page, law):
-    money, price, days = 3_210.0, 1.7, 13.0
-    wanted = plan(law, money, days, price=price, throughput=H100, utilisation=0.37)
+    money, price, days, gpu = 3_210.0, 1.7, 13.0, "H100 (2022)"
+    wanted = operations_for(money, price, gpu, 0.37)
     given = {"money": money, "price": price, "days": days}
-    found = page("bought(given[0], given[1], given[2])", given, H100, 0.37)
-    assert found["gpus"] == pytest.approx(wanted.gpus, rel=1e-12)
-    assert found["operations"] == pytest.approx(wanted.operations, rel=1e-12)
-    N = page("bestWeights(given[0], given[1])", list(law), wanted.operations)
-    assert N == pytest.approx(wanted.split.N, rel=1e-10)
-    loss = page("lossOf(given[0], given[1], given[2])", list(law), *wanted.split)
-    assert loss == pytest.approx(wanted.loss, rel=1e-12)
+    found = page("bought(given[0], given[1], given[2])", given, GPUS[gpu], 0.37)
+    assert found["operations"] == pytest.approx(wanted, rel=1e-12)
+    assert days_of(wanted, gpu, found["gpus"], 0.37) == pytest.approx(days, rel=1e-12)
+    split = law.best_split(wanted)
+    N = page("bestWeights(given[0], given[1])", list(law), wanted)
+    assert N == pytest.approx(split.N, rel=1e-10)
+    loss = page("lossOf(given[0], given[1], given[2])", list(law), *split)
+    assert loss == pytest.approx(law.loss(*split), rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
@@ -130,10 +135,10 @@ def test_a_plan_is_told_in_words_with_pythons_numbers(opened, name, money, price
     tab.get_by_role("radio", name=gpu, exact=True).check()
     for slider, value in (("Money", money), ("A GPU’s hour", price), ("Time", days)):
         slide(tab, slider, value)
-    wanted = plan(LAWS[name][0], money, days, price=price, throughput=GPUS[gpu])
-    N, D = wanted.split
+    wanted = operations_for(money, price, gpu)
+    N, D = LAWS[name][0].best_split(wanted)
     tokens = f"{big(D / N)} token{'s' * (big(D / N) != '1')}"
-    assert f"you can run {lasts}: {powered(wanted.operations)} operations altogether" in told(tab)
+    assert f"you can run {lasts}: {powered(wanted)} operations altogether" in told(tab)
     assert (
         f"The best split is {big(N)} weights trained on {big(D)} tokens, which is "
         f"{tokens} for each weight. Its predicted loss is {between(LAWS[name], N, D)}." in told(tab)
@@ -145,7 +150,7 @@ def test_weights_and_tokens_share_one_budget(opened):
     tab = opened()
     for slider, value in (("Money", 1e4), ("A GPU’s hour", 2.0), ("Time", 10.0)):
         slide(tab, slider, value)
-    C = plan(LAW, 1e4, 10, price=2, throughput=GPUS["B200 (2024)"]).operations
+    C = operations_for(1e4, 2, "B200 (2024)")
     best = LAW.loss(*LAW.best_split(C))
 
     def split(N: float, D: float) -> str:
@@ -209,7 +214,7 @@ def heights(tab, name: str) -> np.ndarray:
 
 def test_the_curve_has_equal_operations_and_its_lowest_point_is_marked(opened):
     tab = opened()
-    C = plan(LAW, 1e4, 30, price=2, throughput=GPUS["B200 (2024)"]).operations
+    C = operations_for(1e4, 2, "B200 (2024)")
     curve = heights(tab, "curve")
     N = 10 ** (3 + 0.11 * curve[:, 0])
     grid = tab.locator("path.view-grid").get_attribute("d")
@@ -303,7 +308,7 @@ def test_what_is_compared_holds_no_number_and_the_data_holds_all(shown):
 
 
 def test_a_training_reaches_the_same_share_as_in_python():
-    here, there = (inspect.signature(one).parameters for one in (plan_a_training, plan))
+    here, there = (inspect.signature(one).parameters for one in (plan_a_training, days_of))
     assert here["utilisation"].default == there["utilisation"].default
 
 
