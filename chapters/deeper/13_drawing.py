@@ -136,7 +136,7 @@ table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 large
 # %% [markdown]
 # Whatever the temperature, each code wins as often as its probability says. Only how clearly it wins depends on the temperature.
 #
-# DALL·E also pulls the probabilities $p = \operatorname{softmax}(l)$ of each position towards equal shares, so that no code is forgotten {cite}`ramesh2021zero`. It adds to the loss, with a weight $\beta$, their **Kullback–Leibler divergence** from the uniform distribution:
+# DALL·E also pulls the probabilities $p = \operatorname{softmax}(l)$ at each position towards equal shares, so that no code is forgotten {cite}`ramesh2021zero`. It adds to the loss, with a weight $\beta$, their **Kullback–Leibler divergence** from the uniform distribution:
 #
 # $$
 # \operatorname{KL}(p \,\Vert\, \text{uniform}) = \sum_k p_k \ln \frac{p_k}{1 / K} = \ln K - H(p) .
@@ -147,7 +147,7 @@ table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 large
 # %% tags=["evidence"]
 gumbel = fmean(in_use["Gumbel"])
 observe(
-    "That isn't enough to revive the codebook: after {steps} steps, its codes have a perplexity of {gumbel:.0f}. Left alone with nearest codes, it was {alone:.0f}.",
+    "After {steps} steps, its codes have a perplexity of {gumbel:.0f}, and those of the codebook left alone {alone:.0f}: with so small a weight, Gumbel-softmax collapses, too.",
     steps=stored.parameters["steps"],
     gumbel=gumbel,
     alone=alone,
