@@ -19,7 +19,7 @@
 # - put a sentence and its picture in one row, for Day 9's GPT to learn,
 # - sample a picture with a temperature, and let CLIP choose the best drawing.
 #
-# Today builds on [Day 1](01_convolution.ipynb)'s convolutions, [Day 9](09_gpt.ipynb)'s GPT and [Day 12](12_vision.ipynb)'s scenes and CLIP. It takes 46 minutes to read and 31 to write five functions; the exercises at its end take another half an hour. At the end you type a sentence, and a model on this page draws sixteen pictures of it, best first.
+# Today builds on [Day 1](01_convolution.ipynb)'s convolutions, [Day 9](09_gpt.ipynb)'s GPT and [Day 12](12_vision.ipynb)'s scenes and CLIP. It takes 47 minutes to read and 31 to write five functions; the exercises at its end take another half an hour. At the end you type a sentence, and a model on this page draws sixteen pictures of it, best first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -563,7 +563,7 @@ say_and_draw("drawing_writer", "drawing_codes", "clip", sentences=ready)
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* One thing is easy. With two, the second one has to be correct as well, and lie on the correct side of the first. When a drawing is wrong, what failed: the codes, the writer, or CLIP? The parser can tell, since it read redrawn pictures and judged all sixteen drawings of each sentence.
+# *4 minutes.* One thing is easy. With two, the second one has to be correct as well, and lie on the correct side of the first. When a drawing is wrong, what failed: the codes, the writer, or CLIP? The parser can tell, since it read redrawn pictures and judged all sixteen drawings of each sentence.
 
 # %%
 THINGS = 1, 2, 3
