@@ -51,7 +51,7 @@ stored = experiments.load("codebooks")
 in_use = {kind: stored.column("in use", kind=kind) for kind in coding.CODEBOOKS}
 still_read = {kind: stored.column("read", kind=kind) for kind in coding.CODEBOOKS}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Left to its loss, a codebook collapses; restarts keep it alive, with or without moving averages. Perplexity of the codes of 300 new scenes, of 256 codes, after 600 steps. Mean and range of three seeds (stored experiment).", "name": "fig-draw-codebooks"}, "image": {"alt": "Five bars: learned, averaged alone, restarted, averaged and restarted, and Gumbel."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Restarts keep a codebook alive, with or without moving averages. Left to its loss, to moving averages alone or to Gumbel-softmax, it collapses. Perplexity of the codes of 300 new scenes, of 256 codes, after 600 steps. Mean and range of three seeds (stored experiment).", "name": "fig-draw-codebooks"}, "image": {"alt": "Five bars: learned, averaged alone, restarted, averaged and restarted, and Gumbel."}}
 names = {"averaged": "averaged and restarted"}
 bars({names.get(kind, kind): of for kind, of in in_use.items()}, "codes in use (perplexity)")
 plt.show()
@@ -111,7 +111,7 @@ observe(
 # (deeper-gumbel)=
 # ## Gumbel-softmax: a choice with a slope
 #
-# *2 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
+# *3 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
 #
 # $$
 # w = \operatorname{softmax}\left(\frac{l + g}{\tau}\right) .
@@ -306,7 +306,7 @@ claim(
 # (deeper-at-once)=
 # ## All codes at once: MaskGIT
 #
-# *4 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
+# *5 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All codes are predicted at once, and in each of eight steps some are kept, few at first and more later. The order is random in this picture.", "name": "fig-draw-unmasking"}, "image": {"alt": "Eight pictures of six by six squares, with ever fewer squares covered; the last shows a red three left of a blue seven."}}
 scene = draw(understand("a red three left of a blue seven"), seed=1)
