@@ -1,7 +1,8 @@
-"""What keeps a codebook alive? Four codebooks, and smaller ones with restarts, after 600 steps.
+"""What keeps a codebook alive? Five codebooks, after 600 steps.
 
-"learned": by the loss alone; "restarted": also put anew where nothing chose a code; "averaged":
-moving averages of the vectors that chose it, with restarts; "Gumbel": drawn from probabilities.
+"learned": by the loss alone; "restarted": also put anew where nothing chose a code; "averaged
+alone": moving averages of the vectors that chose it; "averaged": those with restarts; "Gumbel":
+drawn from probabilities.
 "in use" is the perplexity of the codes of new scenes; "read": the share of those that the parser
 still reads. All have the same rate, at which "restarted" was tried.
 """

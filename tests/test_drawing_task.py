@@ -47,7 +47,8 @@ def test_training_lowers_the_loss_with_each_codebook(kind):
 
 
 @pytest.mark.parametrize(
-    "kind, restarts", [("learned", 0), ("restarted", 3), ("averaged", 3), ("Gumbel", 0)]
+    "kind, restarts",
+    [("learned", 0), ("averaged alone", 0), ("restarted", 3), ("averaged", 3), ("Gumbel", 0)],
 )
 def test_codes_begin_anew_at_first_and_every_twenty_steps_until_three_quarters(
     kind, restarts, monkeypatch
@@ -190,6 +191,10 @@ def test_sentences_become_codes_the_same_for_a_seed(small_writer):
             paint(["a red elephant"], 0)
         with pytest.raises(ValueError, match="empty"):
             paint([""], 0)
+        with pytest.raises(ValueError, match="a string, not NoneType"):
+            paint([None], 0)
+        with pytest.raises(ValueError, match=r"a list of sentences, such as \['a red three'\]"):
+            paint("a red three", 0)
 
 
 def test_descriptions_are_words_and_are_held_to_the_parser(small_writer):

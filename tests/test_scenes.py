@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from scipy import ndimage
 
 from utils.data.pictures import digits
@@ -407,6 +408,10 @@ BAD = {
     "over the edge": (lambda: paint([THREE], [Box(20, 0, 28, 8)], 0), "inside 24 by 24"),
     "inside a digit": (lambda: draw(Scene((THREE, SEVEN), ("inside",)), 0), "no room"),
     "two large ones": (lambda: draw(Scene((RING, RING), ("above",)), 0), "no room"),
+    "no text": (lambda: understand(None), "a string, not NoneType"),
+    "no picture": (lambda: read(None), "a tensor.*not NoneType"),
+    "a file's picture": (lambda: read(Image.new("RGB", (24, 24))), "a tensor.*not Image"),
+    "an array to judge": (lambda: shows(np.zeros((3, 24, 24)), Scene((THREE,))), "ndarray"),
     "another size": (lambda: read(torch.zeros(3, 8, 8)), r"\(3, 24, 24\)"),
     "nothing seen": (lambda: described([]), "0 were seen"),
 }

@@ -1,5 +1,7 @@
 """Day 13's view: a sentence is drawn in the page by the book's writer, decoder and CLIP."""
 
+import os
+import re
 import shutil
 from functools import partial
 from random import Random
@@ -26,6 +28,7 @@ from utils.tasks.two_bytes import restored
 K, SIDE = 20, 6  # codes to choose from, and the side of their grid
 SENTENCES = "a red three", "蓝色的小圆形在绿色的七的上面", "there is a yellow two"
 PARTS = ["runtime", "painter"]
+BOOKS = models.FOLDER  # where the book's own models are, before `made` stores others elsewhere
 NAMES = WRITER, CODES, _ = "drawing_writer", "drawing_codes", "clip"
 expect.set_options(timeout=60_000)
 
@@ -142,15 +145,19 @@ def opened(here, phone, shown):
     """Open the view on a phone as JupyterLab shows it: first the weights, then the view."""
 
     def open_in(theme: str = "light", motion: str = "no-preference"):
-        say_and_draw(*NAMES, sentences=SENTENCES)
         phone.emulate_media(reduced_motion=motion)
-        weights = "".join(bundle.get("text/html", "") for bundle in here)
-        phone.set_content(PAGE.format(theme=theme, views=weights + shown[-1]["text/html"]))
-        phone.evaluate(AS_IN_JUPYTERLAB)
-        expect(told(phone)).to_have_text("Press “Draw”, or take one of the sentences.")
-        return phone
+        return opened_on(phone, here, shown, theme)
 
     return open_in
+
+
+def opened_on(tab, handed, shown, theme: str = "light"):
+    say_and_draw(*NAMES, sentences=SENTENCES)
+    weights = "".join(bundle.get("text/html", "") for bundle in handed)
+    tab.set_content(PAGE.format(theme=theme, views=weights + shown[-1]["text/html"]))
+    tab.evaluate(AS_IN_JUPYTERLAB)
+    expect(told(tab)).to_have_text("Press “Draw”, or take one of the sentences.")
+    return tab
 
 
 def told(tab):
@@ -219,6 +226,19 @@ def test_sixteen_pictures_are_drawn_and_sorted_by_clip(opened, made):
         f"CLIP finds that the first picture fits “{SENTENCES[0]}” best: their similarity is "
         f"{scores[0]}, and that of the last picture is {scores[-1]}. All 16 pictures are different."
     )
+
+
+def test_the_books_own_models_draw_in_less_than_two_seconds(phone, shown, handed, monkeypatch):
+    """All sixteen pictures, in the best of three tries; a machine with other work can't tell."""
+    monkeypatch.setattr(models, "FOLDER", BOOKS)
+    tab, taken = opened_on(phone, handed, shown), []
+    for name in ("Draw", "Again", "Again"):
+        pressed(tab, name)
+        (seconds,) = re.findall(r"Drawing took (\d+\.\d) s\.", told(tab).text_content())
+        taken.append(float(seconds))
+    if min(taken) >= 2 and os.getloadavg()[0] > os.cpu_count():
+        pytest.skip(f"other programs have the processor, and drawing took {taken} s")
+    assert 0 < min(taken) < 2, taken
 
 
 def test_codes_are_shaded_by_their_probability(opened, made):

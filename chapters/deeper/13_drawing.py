@@ -44,15 +44,16 @@ writer = task.restored_writer(models.load("drawing_writer").weights)
 # (deeper-codebooks)=
 # ## What keeps a codebook alive?
 #
-# *2 minutes.* **Are restarts the only remedy?** Three are common. *Restarts* are in the lesson. With *moving averages* {cite}`oord2017neural`, each code is the mean of the vectors that chose it lately, so it needs no loss and no learning rate of its own; here they are combined with restarts. *Gumbel-softmax*, which DALL·E uses, has no nearest vector at all (next section).
+# *2 minutes.* **Are restarts the only remedy?** Three are common. *Restarts* are in the lesson. With *moving averages* {cite}`oord2017neural`, each code is the mean of the vectors that chose it lately, so it needs no loss and no learning rate of its own; here they are used alone and with restarts. *Gumbel-softmax*, which DALL·E uses, has no nearest vector at all (next section).
 
 # %%
 stored = experiments.load("codebooks")
 in_use = {kind: stored.column("in use", kind=kind) for kind in coding.CODEBOOKS}
 still_read = {kind: stored.column("read", kind=kind) for kind in coding.CODEBOOKS}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Left to its loss, a codebook collapses; restarts keep it alive, with or without moving averages. Perplexity of the codes of 300 new scenes, of 256 codes, after 600 steps. Mean and range of three seeds (stored experiment).", "name": "fig-draw-codebooks"}, "image": {"alt": "Four bars: learned, restarted, averaged and Gumbel."}}
-bars(in_use, "codes in use (perplexity)")
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Restarts keep a codebook alive, with or without moving averages. Left to its loss, to moving averages alone or to Gumbel-softmax, it collapses. Perplexity of the codes of 300 new scenes, of 256 codes, after 600 steps. Mean and range of three seeds (stored experiment).", "name": "fig-draw-codebooks"}, "image": {"alt": "Five bars: learned, averaged alone, restarted, averaged and restarted, and Gumbel."}}
+names = {"averaged": "averaged and restarted"}
+bars({names.get(kind, kind): of for kind, of in in_use.items()}, "codes in use (perplexity)")
 plt.show()
 
 # %% [markdown]
@@ -82,11 +83,12 @@ observe(
 # (deeper-codebook-size)=
 # ## How many codes does a picture need?
 #
-# *1 minute.* **Would a smaller codebook do?** Among $K$ codes, each takes $\log_2 K$ bits. So a codebook of 16 halves the bits of one of 256. How much does it lose? Both were trained equally long, with restarts.
+# *1 minute.* **Would a smaller codebook do?** Among $K$ codes, each takes $\log_2 K$ bits. So a codebook of 16 halves the bits of one of 256. How much does it lose? All were trained equally long, with restarts. Their grid has 6 × 6 positions each time; we didn't vary it.
 
 # %%
 sizes, page_codes = experiments.load("codebook_sizes"), experiments.load("picture_codes")
-read_by_size = {16: sizes.column("read"), 256: page_codes.column("read")}
+read_by_size = {K: sizes.column("read", n_codes=K) for K in sizes.parameters["n_codes"]}
+read_by_size[256] = page_codes.column("read")
 
 # %% tags=["evidence"]
 rows = [
@@ -97,7 +99,7 @@ table(
     [*rows, ["PNG file", f"{png:,.0f}", "all pixels kept"]],
     ["codes", "bits of a picture", "scenes still read"],
 )
-small, large = (fmean(read) for read in read_by_size.values())
+small, large = (fmean(read_by_size[K]) for K in (16, 256))
 observe(
     "A codebook of 16 leaves {small:.0%} of new scenes that can still be read, and one of 256 leaves {large:.0%}.",
     small=small,
@@ -109,7 +111,7 @@ observe(
 # (deeper-gumbel)=
 # ## Gumbel-softmax: a choice with a slope
 #
-# *2 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
+# *3 minutes.* **Can a network choose a code, and still have a gradient?** Let the encoder return a logit for each code, and sample one. To sample from softmax(logits), we can add noise to each logit and take the largest: $\operatorname{argmax}_k (l_k + g_k)$, where $g = -\ln(-\ln u)$ and $u$ is uniform. That is exact; it is called the **Gumbel-max trick**. The argmax has no slope, so a softmax at a temperature $\tau$ takes its place {cite}`jang2017categorical,maddison2017concrete`:
 #
 # $$
 # w = \operatorname{softmax}\left(\frac{l + g}{\tau}\right) .
@@ -131,8 +133,27 @@ rows.append(["softmax", "", *(f"{p:.2f}" for p in logits.softmax(dim=0))])
 table(rows, ["temperature", "largest weight", "0 largest", "1 largest", "2 largest", "3 largest"])
 
 # %% [markdown]
-# Whatever the temperature, each code wins as often as its probability says. Only how clearly it wins depends on the temperature. DALL·E also pulls the probabilities towards equal shares, with a KL divergence, so that no code is forgotten {cite}`ramesh2021zero`. The bar *Gumbel* in the figure above has a small weight for this divergence, and only a short training.
+# Whatever the temperature, each code wins as often as its probability says. Only how clearly it wins depends on the temperature.
 #
+# DALL·E also pulls the probabilities $p = \operatorname{softmax}(l)$ at each position towards equal shares, so that no code is forgotten {cite}`ramesh2021zero`. It adds to the loss, with a weight $\beta$, their **Kullback–Leibler divergence** from the uniform distribution:
+#
+# $$
+# \operatorname{KL}(p \,\Vert\, \text{uniform}) = \sum_k p_k \ln \frac{p_k}{1 / K} = \ln K - H(p) .
+# $$ (eq-kl-uniform)
+#
+# It is 0 if all codes are equally probable, and $\ln K$ if one code is certain. The bar *Gumbel* in the figure above has a weight of only $10^{-4}$, on the mean over positions.
+
+# %% tags=["evidence"]
+gumbel = fmean(in_use["Gumbel"])
+observe(
+    "After {steps} steps, its codes have a perplexity of {gumbel:.0f}, and those of the codebook left alone {alone:.0f}: with so small a weight, Gumbel-softmax collapses, too.",
+    steps=stored.parameters["steps"],
+    gumbel=gumbel,
+    alone=alone,
+    holds=gumbel < 1.5 * alone and gumbel < restarted / 4,
+)
+
+# %% [markdown]
 # (deeper-guidance)=
 # ## Guidance: how does a picture obey its sentence?
 #
@@ -185,6 +206,13 @@ rows = [
     for n in (1, 16)
 ]
 table(rows, ["combinations", "drawings to choose from", "w = 1", "w = 2"])
+best_plain, best_guided = (fmean(guided["unseen", 16, how]) for how in ("", "guided, "))
+observe(
+    "After the best of sixteen is chosen, guidance gains nothing for new combinations: {plain:.0%} are drawn correctly at w = 1, and {pushed:.0%} at w = 2.",
+    plain=best_plain,
+    pushed=best_guided,
+    holds=best_plain - 0.1 < best_guided <= best_plain,
+)
 
 # %% tags=["evidence"]
 observe(
@@ -278,7 +306,7 @@ claim(
 # (deeper-at-once)=
 # ## All codes at once: MaskGIT
 #
-# *4 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
+# *5 minutes.* **Must a picture be written like a page, from the top left to the bottom right?** A sentence has an order, a picture doesn't. **MaskGIT** {cite}`chang2022maskgit` learns like Day 10's BERT: some of the 36 codes are hidden, and an encoder, which sees both sides, predicts them. To draw a picture, it begins with all codes hidden, predicts all at once, keeps those of which it is most certain, and predicts the others again. (Some noise is added to the certainty, less at each step, so that drawings differ.) The number still hidden after step $t$ of $T$ falls along a cosine: $\lfloor n \cos(\tfrac{\pi}{2} \tfrac{t}{T}) \rfloor$. So it keeps few at first, while little is known.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "All codes are predicted at once, and in each of eight steps some are kept, few at first and more later. The order is random in this picture.", "name": "fig-draw-unmasking"}, "image": {"alt": "Eight pictures of six by six squares, with ever fewer squares covered; the last shows a red three left of a blue seven."}}
 scene = draw(understand("a red three left of a blue seven"), seed=1)
@@ -338,7 +366,27 @@ observe(
 )
 
 # %% [markdown]
-# So all codes at once take fewer steps, but not less work. They pay where a processor computes many positions at the same time, and a step takes as long for one position as for all of them.
+# So all codes at once take fewer steps, but not less work. Do they take less time?
+
+# %%
+timed = experiments.load("drawing_time")
+taken = {(row["way"], row["pictures"]): (1000 * row["seconds"], row["work"]) for row in timed.rows}
+(slow, little), (quick, much) = (taken[way, 1] for way in ("one by one", "at once"))
+many, many_at_once = (taken[way, 16][0] for way in ("one by one", "at once"))
+
+# %% tags=["evidence"]
+observe(
+    "On one core, the writer takes {slow:.0f} ms for one picture, and eight steps take {quick:.0f} ms, with {times:.0f} times the operations. For sixteen pictures together, the writer takes {many:.0f} ms, and eight steps {many_at_once:.0f} ms.",
+    slow=slow,
+    quick=quick,
+    times=much / little,
+    many=many,
+    many_at_once=many_at_once,
+    holds=quick < 0.8 * slow and many < 0.8 * many_at_once and much > 4 * little,
+)
+
+# %% [markdown]
+# Each step has a cost of its own, however few positions it computes. For a single picture, this cost counts most, so eight steps take less time than 36. For sixteen, the operations count most. So the steps of MaskGIT pay where a processor has room to compute many positions at the same time.
 
 # %% [markdown]
 # (deeper-diffusion)=

@@ -28,7 +28,8 @@ class Reconstruction(NamedTuple):
 class VQAutoencoder(nn.Module):
     """Write a picture in codes, and draw it from them (van den Oord et al., 2017, §4.1).
 
-    Day 1's convolutions, two of them of stride 2; the decoder doubles each side twice.
+    Day 1's convolutions, two of them of stride 2; the decoder doubles each side twice. Published
+    autoencoders have other layers, so it takes no weights but those of its own kind.
 
     channels: C, of the images.
     codebook: a `Codebook`, or a `GumbelCodebook`.

@@ -86,7 +86,8 @@ class Codebook(nn.Module):
 
     The codes are learned by `codebook_loss`; or each is the moving average of the vectors that
     chose it (ibid., appendix A.1; Razavi et al., 2019, §2.1), and the loss has the commitment
-    alone.
+    alone. PyTorch has no such layer; `table` (K, D) takes the weight of a published codebook, which
+    is mostly an nn.Embedding's.
 
     commitment: β in the loss.
     decay: the share of a moving average that stays at each step, such as 0.99; None without them.

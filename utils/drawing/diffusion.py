@@ -39,6 +39,8 @@ def noised(x: Tensor, t: Tensor, noise: Tensor, kept: Tensor) -> Tensor:
 class Denoiser(nn.Module):
     """Predict the noise in points after t steps: a small feed-forward network.
 
+    Published networks predict the noise in pictures, so it takes no weights but those of its kind.
+
     Shapes: x (B, 2), t (B,) to (B, 2).
     Raises: ValueError if a size is below 1.
     """

@@ -45,7 +45,8 @@ class GumbelCodebook(nn.Module):
 
     In training, the decoder reads a mixture of vectors weighted by `gumbel_softmax`; in evaluation
     mode, the vector of the likeliest code. The loss is the KL divergence to the uniform
-    distribution, weighted.
+    distribution, weighted. PyTorch has `functional.gumbel_softmax`, but no such layer; `table`
+    (K, D) takes an nn.Embedding's weight.
 
     tau: the temperature, which training lowers: DALL·E's goes from 1 to 1/16 (appendix A.2).
     kl_weight: β; DALL·E's is 6.6 for sums over pixels and places, and here both are means.

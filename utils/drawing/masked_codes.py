@@ -82,7 +82,8 @@ class MaskedCodes(nn.Module):
     """Predict the hidden codes of a picture from the others and from a sentence.
 
     Day 6's encoder reads codes first and then words, so that each place has its own position; the
-    mark of the vocabulary stands where a code is hidden.
+    mark of the vocabulary stands where a code is hidden. Published models have other codes, so
+    none is loaded; `encoder.load_library` takes the blocks of an nn.TransformerEncoder.
 
     config: its vocab_size is that of the vocabulary, its max_len at least n_places + longest.
     Shapes: codes (B, n_places), hidden (B, n_places), words (B, T), padded behind, and lengths

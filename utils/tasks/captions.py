@@ -31,8 +31,10 @@ POOL = 20_000  # scenes to learn from
 def as_ids(sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
     """Return sentences as ids (n, T) and lengths (n,).
 
-    Raises: ValueError if one has an unknown word, or none.
+    Raises: ValueError if they are one string, or if one is none, or has an unknown word or none.
     """
+    if isinstance(sentences, str):
+        raise ValueError(f"Expected a list of sentences, such as [{sentences!r}], got a string.")
     return pad([VOCABULARY.encode(words(sentence)) for sentence in sentences])
 
 

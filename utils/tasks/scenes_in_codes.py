@@ -29,7 +29,8 @@ from utils.training.loop import History, fit
 
 K, D = 256, 16  # vectors of the codebook, and their width
 PLACES = (SIDE // 4) ** 2  # codes of a picture
-CODEBOOKS = "learned", "restarted", "averaged", "Gumbel"
+CODEBOOKS = "learned", "averaged alone", "restarted", "averaged", "Gumbel"
+RESTARTED = "restarted", "averaged"
 EVERY = 20  # steps between restarts
 COLDEST = 1 / 16  # Gumbel-softmax's last temperature
 STEPS, RATE, POOL = 3000, 5e-3, 20_000  # of the page's autoencoder, and the scenes it learns from
@@ -42,14 +43,14 @@ def autoencoder(
     """Return an autoencoder with one of `CODEBOOKS`, untrained.
 
     "restarted" codes are learned by the loss and begin anew where nothing chooses them, "averaged"
-    ones are moving averages that do so, "learned" ones are left alone.
+    ones are moving averages that do so; "learned" ones and those "averaged alone" are left alone.
     Raises: ValueError if there is no such kind.
     """
     check_choice("kind", kind, CODEBOOKS)
     torch.manual_seed(seed)
     if kind == "Gumbel":
         return VQAutoencoder(3, GumbelCodebook(n_codes, D, kl_weight=1e-4), width)
-    decay = 0.99 if kind == "averaged" else None
+    decay = 0.99 if kind.startswith("averaged") else None
     return VQAutoencoder(3, Codebook(n_codes, D, decay=decay), width)
 
 
@@ -74,7 +75,7 @@ class Pictures:
             if self.kind == "Gumbel":
                 falling = (1 + math.cos(math.pi * step / self.steps)) / 2
                 self.book.tau = COLDEST + (1 - COLDEST) * falling
-            elif self.kind != "learned" and step % EVERY == 0 and step < 0.75 * self.steps:
+            elif self.kind in RESTARTED and step % EVERY == 0 and step < 0.75 * self.steps:
                 with torch.no_grad():
                     self.book.restart_unused(self.annotate(pictures))
             yield pictures, pictures

@@ -39,10 +39,11 @@ def read(picture: Tensor) -> list[Seen] | None:
 
     picture: (3, 24, 24), red, green and blue in 0..1.
     Returns: the things, none if the picture is black; None if something in it is no thing.
-    Raises: ValueError if the picture has another shape.
+    Raises: ValueError if the picture is no tensor, or has another shape.
     """
-    if tuple(picture.shape) != (3, SIDE, SIDE):
-        raise ValueError(f"A picture is (3, {SIDE}, {SIDE}), not {tuple(picture.shape)}.")
+    given = tuple(picture.shape) if isinstance(picture, Tensor) else type(picture).__name__
+    if given != (3, SIDE, SIDE):
+        raise ValueError(f"A picture is a tensor (3, {SIDE}, {SIDE}), not {given}.")
     inks = _inks(picture.detach().cpu().numpy())
     found = []
     for colour, ink in zip(COLOURS, inks, strict=True):
@@ -57,7 +58,7 @@ def read(picture: Tensor) -> list[Seen] | None:
 def shows(picture: Tensor, scene: Scene) -> bool:
     """Whether a picture shows the things of a scene, in its relations, and nothing else.
 
-    Raises: ValueError if the picture isn't (3, 24, 24).
+    Raises: ValueError if the picture isn't a tensor (3, 24, 24).
     """
     seen = read(picture)
     if seen is None or len(seen) != len(scene.things):

@@ -106,8 +106,10 @@ def say(scene: Scene, way: int = 0, language: str = "en") -> str:
 def words(sentence: str) -> list[str]:
     """Take a sentence apart: English words in small letters, Chinese characters, no punctuation.
 
-    Raises: ValueError if there is no word, or one that no scene is described with.
+    Raises: ValueError if it is no string, or has no word or one that no scene is described with.
     """
+    if not isinstance(sentence, str):
+        raise ValueError(f"A sentence is a string, not {type(sentence).__name__}.")
     found = _split(sentence)
     if not found:
         raise ValueError("The sentence is empty: say what there is, as in 'a red three'.")
@@ -120,7 +122,7 @@ def understand(sentence: str) -> Scene:
     """Give the scene that a sentence says, in any of the ways of `say`: its inverse.
 
     Typed sentences may leave out "to the", or say "the" for "a".
-    Raises: ValueError if a word is unknown, or the sentence isn't one of these.
+    Raises: ValueError as `words` does, or if the sentence isn't one of these.
     """
     found = words(sentence)
     plain = " ".join(found) if found[0].isascii() else "".join(found)
