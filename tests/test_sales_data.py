@@ -86,6 +86,7 @@ def saved(tmp_path, text, encoding="utf-8"):
         "day,sold\n2011-01-30,1.5\n2011-01-31,0\n2011-02-01,-2e3\n",
         "\ufeffday,sold\r\n2011-01-30, 1.5\r\n2011-01-31,0\r\n\r\n2011-02-01,-2000",
         'day,"sold"\n"2011-01-30","1.5"\n2011-01-31,0\n2011-02-01,-2000\n',
+        "day; in June,sold; in pounds | net\n2011-01-30,1.5\n2011-01-31,0\n2011-02-01,-2000\n",
     ],
 )
 def test_tables_as_programs_write_them_are_read(tmp_path, text):
@@ -125,6 +126,8 @@ BEGUN = "day,sold\n2011-01-01,1\n2011-01-02,2\n"
     [
         ("day;sold\n2011-01-01;1\n", "separated by semicolons, so save it with commas"),
         ("day\tsold\n2011-01-01\t1\n", "separated by tabs"),
+        ("day;sold, pounds\n2011-01-01;1\n", "separated by semicolons"),
+        ("day|sold, in pounds, net\n\n2011-01-01|1,5\n2011-01-02|2,5\n", "separated by bars"),
         ("", "its first line names no two columns"),
         ("2011\n", "its first line names no two columns"),
         (BEGUN + "2011-01-03,\n", "line 4: '' is no number"),
