@@ -1,4 +1,7 @@
-"""Day 14's MAE and MAPE: held to the book's, in other styles, and mistakes made in other ways."""
+"""Day 14's MAE and MAPE: held to the book's, in other styles, and mistakes made in other ways.
+
+And a lag that is shifted the wrong way, as it is written elsewhere.
+"""
 
 import math
 import statistics
@@ -79,3 +82,18 @@ MADE_OTHERWISE = [
 def test_a_mistake_made_in_another_way_is_named(mistake, answer):
     passed, sentence = EXERCISE.judge(answer)
     assert not passed and sentence.endswith(EXERCISE.mistakes[mistake].says)
+
+
+def test_a_roll_by_minus_the_horizon_is_a_lag_the_wrong_way():
+    """As `shift` in a table: y_{t+1} taken for y_{t-1}."""
+
+    def answer(series, S, T, n_train):
+        parts = []
+        for part in (series[:n_train], series[n_train:]):
+            n = len(part) - S - T + 1
+            columns = [part.roll(-lag)[:n] for lag in range(S + T)]
+            parts.append((torch.stack(columns[T:], dim=1), torch.stack(columns[:T], dim=1)))
+        return parts
+
+    passed, sentence = check.exercises["windows"].judge(answer)
+    assert not passed and "the lag is shifted the wrong way" in sentence

@@ -150,8 +150,8 @@ def over_signed_sales(target, forecast):
 
 
 @exercise.mistake(
-    "you divide by the sales as they are: where they are negative, so is your percentage, and where "
-    "they are 0, it is infinite."
+    "you divide by the sales as they are: where they are negative, so is your percentage, and it "
+    "is infinite where they are 0."
 )
 def over_sales_as_they_are(target, forecast):
     return with_zeros(target, forecast, off(target, forecast) / target)
