@@ -20,7 +20,7 @@
 # - put an interval around a forecast, and count how often it holds,
 # - tell when a network is better than a simple forecast.
 #
-# Today builds on [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s Transformer and [Day 10](10_pretraining.ipynb)'s hidden words. It takes 48 minutes to read and 40 to write five functions; the exercises at its end take another half an hour. At the end you draw a series with the mouse, and five methods on this page continue it.
+# Today builds on [Day 3](03_gates.ipynb)'s LSTM, [Day 6](06_transformer.ipynb)'s Transformer and [Day 10](10_pretraining.ipynb)'s hidden words. It takes 48 minutes to read and 40 to write five functions; the exercises at its end take another forty minutes. At the end you draw a series with the mouse, and five methods on this page continue it.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -770,7 +770,7 @@ claim(
         abs(before - 0.8) < 0.03 and abs(after - 0.8) < 0.02 and shop < 0.76
     ),
     experiment="sales_coverage",
-    scale="three networks, 100 generated series, four later origins, three seeds; 83 weeks of a shop, errors of *as last week*",
+    scale="three networks, each at the best of four settings, 100 generated series, four later origins, three seeds; 83 weeks of a shop, errors of *as last week*",
 )
 
 # %% [markdown]
@@ -782,7 +782,7 @@ claim(
 # ```{exercise} MAE and MAPE
 # :label: exercise-mae-and-mape
 #
-# *Core, 7 minutes.* Return the MAE, and the MAPE of {eq}`eq-smape` in percent. If a target is 0, the MAPE is NaN. ([Solution](solutions/14_forecasting.ipynb#solution-mae-and-mape))
+# *Core, 8 minutes.* Return the MAE, and the MAPE of {eq}`eq-smape` in percent. If a target is 0, the MAPE is NaN. ([Solution](solutions/14_forecasting.ipynb#solution-mae-and-mape))
 # ```
 
 

@@ -353,7 +353,7 @@ claim(
     high=max(together),
     holds=lambda least, most, low, high: without + 0.5 < least < most and low < 1 and high < most,
     experiment="attention_lags",
-    scale="one layer, four heads; a hundred generated series of two years, without promotions; three seeds",
+    scale="one layer, four heads; a hundred generated series of two years, without promotions; one rate, not tuned; three seeds",
 )
 
 # %% [markdown]
