@@ -59,7 +59,7 @@ quiz("14_forecasting")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's drawings could be checked, because each came with a sentence. Next week's sales can't be checked today. So we begin with a published table. An article, *From RNN to Transformer* {cite}`unsigned2025rnn`, has two networks forecast the weekly sales of a shop in the United Kingdom {cite}`chen2019online`. Its table gives four measures of error, defined below. (Smaller is better.)
+# *5 minutes.* Yesterday's drawings could be checked, because each came with a sentence. Next week's sales can't be checked today. So we begin with a published table. An article, *From RNN to Transformer* {cite}`unsigned2025rnn`, has two networks forecast the weekly sales of a shop in the United Kingdom {cite}`chen2019online`. Its table gives four measures of error, defined below. (Smaller is better.)
 
 # %%
 HEAD = ["forecast", "MAE (£)", "MAPE", "sMAPE", "weighted MAE (£)"]
@@ -282,7 +282,7 @@ observe(
 #
 # ### The rolling origin
 #
-# *11 minutes, 8 of them yours.* Eight weeks decide nothing. We would like more forecasts, each from the numbers known at the time. The **origin** is the number of known steps. We forecast the next $T$ steps, then let the origin **roll** on, as time would, and forecast again {cite}`tashman2000out`.
+# *12 minutes, 8 of them yours.* Eight weeks decide nothing. We would like more forecasts, each from the numbers known at the time. The **origin** is the number of known steps. We forecast the next $T$ steps, then let the origin **roll** on, as time would, and forecast again {cite}`tashman2000out`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The origin rolls on. Steps that were forecast before are then known.", "name": "fig-fore-origins"}, "image": {"alt": "Three rows of twelve cells. In each row there are more blue cells, the known ones, than in the one above; two orange cells, the forecast, follow them."}}
 mechanisms.origins(forecasting.rolling_origin(12, first=5, T=2, step=2), 12)
@@ -474,7 +474,7 @@ print("forecasts, measures, origins and widths agree")
 # %% [markdown]
 # ## Train it
 #
-# *10 minutes.* One shop gives a network little to learn from; a chain has thousands of series. We generate ours, so that the truth is known: each day's sales are a product of factors.
+# *11 minutes.* One shop gives a network little to learn from; a chain has thousands of series. We generate ours, so that the truth is known: each day's sales are a product of factors.
 
 # %%
 chain = generate(100, 1095, seed=0)  # a hundred series of three years
@@ -606,7 +606,7 @@ observe(
 #
 # ## Look inside
 #
-# *3 minutes.* What has the linear network found out? Its weights are a map: a row for each day ahead, a column for each day that it reads.
+# *4 minutes.* What has the linear network found out? Its weights are a map: a row for each day ahead, a column for each day that it reads.
 
 # %%
 weights = linear.linear.weight.detach().view(14, 3, 56)[:, 1]  # of the median: (ahead, read)
@@ -667,7 +667,7 @@ draw_and_forecast("forecasters", series=to_take())
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* So far, noise kept every method from being perfect. Here is a series without noise: a switch flips the level on days that are known in advance, as promotions were, so the future is certain.
+# *2 minutes.* So far, noise kept every method from being perfect. Here is a series without noise: a switch flips the level on days that are known in advance, as promotions were, so the future is certain.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A one-line rule: each throw of the switch flips the level.", "name": "fig-fore-switch"}, "image": {"alt": "A row of zeros and ones; below it, a line that goes up or down at each one and stays as it is at each zero."}}
 mechanisms.switched([0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
@@ -707,7 +707,7 @@ observe(
 #
 # ## What we found
 #
-# *1 minute.* Three claims, and our answers. Six more are on the [deeper page](deeper/14_forecasting.ipynb).
+# *2 minutes.* Three claims, and our answers. Six more are on the [deeper page](deeper/14_forecasting.ipynb).
 #
 # (claim-fore-1)=
 

@@ -49,7 +49,7 @@ def errors(method, group=GROUPS[-1], of="error"):
 # (deeper-classical)=
 # ## ETS and SARIMAX: what can be done without a network?
 #
-# *3 minutes.* **What does a method do that has three numbers to learn?** **Exponential smoothing** (ETS) keeps a level $\ell_t$, and moves it towards each new value by a share $a$ {cite}`hyndman2021forecasting`:
+# *5 minutes.* **What does a method do that has three numbers to learn?** **Exponential smoothing** (ETS) keeps a level $\ell_t$, and moves it towards each new value by a share $a$ {cite}`hyndman2021forecasting`:
 #
 # $$
 # \ell_t = a\, y_t + (1 - a)\, \ell_{t-1}, \qquad \hat y_{t+1} = \ell_t .
