@@ -90,11 +90,24 @@ def test_scaled_errors_compare_each_series_with_its_own_past():
         (lambda: mase(TARGET, FORECAST, torch.ones(3), 3), r"more than 3 steps .*\(3,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(1, 9)), r"\(1, 9\) for \(4,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(9)), "repeats itself"),
+        (lambda: mase(TARGET, FORECAST, numbers(1, math.nan, 2)), "A past is NaN or infinite"),
+        (lambda: weighted_mae(TARGET, TARGET / 0, 100), "A forecast is NaN or infinite"),
     ],
 )
 def test_what_can_not_be_measured_is_refused(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("measure", [mae, mape, smape])
+@pytest.mark.parametrize("missing", [math.nan, math.inf])
+def test_a_missing_number_is_not_measured(measure, missing):
+    for what, pair in (
+        ("target", (numbers(1, missing), numbers(1, 2))),
+        ("forecast", (numbers(1, 2), numbers(missing, 1))),
+    ):
+        with pytest.raises(ValueError, match=f"A {what} is NaN or infinite: fill it in"):
+            measure(*pair)
 
 
 # Windows and origins ------------------------------------------------------------------------------
@@ -249,6 +262,16 @@ def test_each_place_has_its_own_width_and_wide_quantiles_are_narrowed():
 def test_coverage_counts_the_ends():
     target = numbers(1, 2, 3, 4)
     assert coverage(target, Interval(numbers(1, 0, 4, 5), numbers(2, 2, 9, 9))) == 0.5
+    assert coverage(target, Interval(0 * target - math.inf, 0 * target + math.inf)) == 1
+
+
+def test_an_interval_that_is_narrowed_too_far_becomes_its_middle():
+    """Of two calibrated intervals of the same place, one was as wide as 20, the other as 2."""
+    low, high = numbers(-10, 4)[:, None], numbers(10, 6)[:, None]
+    calibration = Interval(torch.full((19, 1), -9.0).double(), torch.full((19, 1), 9.0).double())
+    made = conformal_quantiles(Interval(low, high), draw(19, 1), calibration, 0.2)
+    assert made.low[0] < made.high[0] < 4 and made.low[1] == made.high[1] == 5
+    assert coverage(numbers(0, 5)[:, None], made) == 1
 
 
 @pytest.mark.parametrize(
@@ -273,6 +296,12 @@ def test_coverage_counts_the_ends():
             r"got \(3,\) for \(4,\)",
         ),
         (lambda: coverage(torch.ones(2), Interval(torch.ones(3), torch.ones(2))), r"got \(3,\)"),
+        (lambda: coverage(TARGET, Interval(TARGET + 1, TARGET - 1)), "sort quantiles that cross"),
+        (lambda: coverage(TARGET, Interval(TARGET, TARGET * math.nan)), "A forecast is NaN"),
+        (lambda: coverage(TARGET / 0, Interval(TARGET, TARGET)), "A target is NaN or infinite"),
+        (lambda: conformal_width(numbers(1, math.nan, 3), 0.5), "A score is NaN or infinite"),
+        (lambda: pinball_loss(TARGET[:, None], TARGET / 0, (0.5,)), "A target is NaN"),
+        (lambda: pinball_loss(TARGET[:, None] / 0, TARGET, (0.5,)), "A forecast is NaN"),
     ],
 )
 def test_what_makes_no_interval_is_refused(call, sentence):

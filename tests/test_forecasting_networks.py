@@ -1,5 +1,7 @@
 """Day 14: forecasters that learn: linear ones, an LSTM, a Transformer, and one of patches."""
 
+import math
+
 import pytest
 import torch
 
@@ -84,6 +86,12 @@ def test_inputs_of_other_sizes_are_refused(kind):
     for known in (None, torch.ones(B, S, K), torch.ones(B - 1, S + T, K)):
         with pytest.raises(ValueError, match=r"known inputs \(5, 13, 2\), got"):
             with_known(torch.ones(B, S), known)
+    past, known = torch.ones(B, S), torch.ones(B, S + T, K)
+    for what, values in (("A step of a past", past), ("A known input", known)):
+        values[2, 4] = math.nan
+        with pytest.raises(ValueError, match=f"{what} is NaN or infinite"):
+            with_known(past, known)
+        values[2, 4] = 1
     for sizes in ((0, T), (S, 0)):
         with pytest.raises(ValueError, match="is a whole number of at least 1"):
             KINDS[kind](*sizes)
@@ -118,6 +126,8 @@ def test_a_moving_average_repeats_the_ends(kernel_size):
             moving_average(series, size)
     with pytest.raises(ValueError, match="odd size, got 24"):
         DLinear(S, T, kernel_size=24)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        moving_average(series / 0, kernel_size)
 
 
 def test_dlinear_is_a_sum_over_trend_and_rest():

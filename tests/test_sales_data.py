@@ -3,6 +3,7 @@
 import hashlib
 import math
 from dataclasses import fields
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from test_files import is_one_sentence
 from utils import ROOT
 from utils.data.files import DatasetError
 from utils.data.sales import HOLIDAYS, Market, Series, daily_sales, generate, read_series, weekly
+from utils.data.sales.library import co2, sunspots
 
 # The shop's ---------------------------------------------------------------------------------------
 
@@ -71,6 +73,44 @@ def test_what_makes_no_weeks_is_refused(dates, sentence):
         weekly(days, first=False, last=False)
 
 
+# The library's ------------------------------------------------------------------------------------
+
+
+def test_carbon_dioxide_is_of_months_and_has_no_gap():
+    series = co2()
+    assert series.values.shape == (526,) and series.values.isfinite().all()
+    months = series.dates.astype("datetime64[M]")
+    assert (np.diff(months) == np.timedelta64(1, "M")).all()
+    assert (series.dates == months.astype("datetime64[D]")).all()
+    by_month = dict(zip(map(str, months), series.values.tolist(), strict=True))
+    assert by_month["1958-03"] == 316.1  # a single week
+    assert by_month["1958-04"] == pytest.approx((317.3 + 317.6 + 317.5 + 316.4) / 4)
+    assert by_month["1958-06"] == pytest.approx((by_month["1958-05"] + by_month["1958-07"]) / 2)
+    step = (by_month["1964-05"] - by_month["1964-01"]) / 4
+    for i, month in enumerate(("1964-02", "1964-03", "1964-04"), start=1):
+        assert by_month[month] == pytest.approx(by_month["1964-01"] + i * step)
+    assert by_month["2001-12"] == pytest.approx(371.02)
+
+
+@pytest.mark.parametrize("name", ["co2", "sunspots"])
+def test_the_librarys_files_are_those_that_the_readme_names(name):
+    path = f"datasets/{name}/{name}.csv"
+    held = resources.files("statsmodels").joinpath(path).read_bytes()
+    rows = (ROOT / "data" / "README.md").read_text(encoding="utf-8").splitlines()
+    (row,) = [row for row in rows if f"| `{path}` |" in row]
+    assert hashlib.sha256(held).hexdigest() in row and "public domain" in row
+
+
+def test_sunspots_are_of_309_years():
+    series = sunspots()
+    assert series.values.shape == (309,) and series.values.dtype == torch.float64
+    assert [str(day) for day in series.dates] == [f"{year}-01-01" for year in range(1700, 2009)]
+    assert series.values[:2].tolist() == [5, 11] and series.values[-1] == 2.9
+    past = series.values - series.values.mean()
+    by_lag = [(past[lag:] * past[:-lag]).mean().item() for lag in range(5, 18)]
+    assert by_lag.index(max(by_lag)) + 5 in (10, 11)
+
+
 # A reader's own -----------------------------------------------------------------------------------
 
 
@@ -86,6 +126,7 @@ def saved(tmp_path, text, encoding="utf-8"):
         "day,sold\n2011-01-30,1.5\n2011-01-31,0\n2011-02-01,-2e3\n",
         "\ufeffday,sold\r\n2011-01-30, 1.5\r\n2011-01-31,0\r\n\r\n2011-02-01,-2000",
         'day,"sold"\n"2011-01-30","1.5"\n2011-01-31,0\n2011-02-01,-2000\n',
+        "day; in June,sold; in pounds | net\n2011-01-30,1.5\n2011-01-31,0\n2011-02-01,-2000\n",
     ],
 )
 def test_tables_as_programs_write_them_are_read(tmp_path, text):
@@ -125,6 +166,8 @@ BEGUN = "day,sold\n2011-01-01,1\n2011-01-02,2\n"
     [
         ("day;sold\n2011-01-01;1\n", "separated by semicolons, so save it with commas"),
         ("day\tsold\n2011-01-01\t1\n", "separated by tabs"),
+        ("day;sold, pounds\n2011-01-01;1\n", "separated by semicolons"),
+        ("day|sold, in pounds, net\n\n2011-01-01|1,5\n2011-01-02|2,5\n", "separated by bars"),
         ("", "its first line names no two columns"),
         ("2011\n", "its first line names no two columns"),
         (BEGUN + "2011-01-03,\n", "line 4: '' is no number"),

@@ -221,6 +221,8 @@ def test_windows_are_scaled_by_their_own_past_and_go_with_their_inputs():
             assert matches == [True]
     hidden = many_sales.Windows(many_sales.field(SALES, "hidden"), True, 1)
     assert len(next(iter(hidden))) == 2
+    with pytest.raises(ValueError, match="at least 70 steps is needed, got one of 69"):
+        many_sales.Windows(SEEN.until(69), True, 1)
 
 
 @pytest.mark.parametrize("name", many_sales.METHODS)

@@ -149,6 +149,32 @@ for alpha in (0.1, 0.2, 0.5):
     print(f"promised {1 - alpha:.0%}, held {(scores[:, 20] <= widths).float().mean():.1%}")
 
 # %% [markdown]
+# (solution-mae-and-mape)=
+# ## MAE and MAPE
+#
+# The absolute value comes first, or errors would cancel. Each error is divided by its own target before the mean is taken. Where a target is 0, the division gives infinity, or NaN if the forecast is 0 as well, so we ask before we divide.
+
+
+# %%
+def mae_and_mape(target, forecast):
+    error = (target - forecast).abs()
+    mape = 100 * (error / target.abs()).mean().item() if (target != 0).all() else math.nan
+    return error.mean().item(), mape
+
+
+check("mae_and_mape", mae_and_mape)
+
+# %% [markdown]
+# Why not leave such weeks out? Because the MAPE would then ignore any forecast of them, however wrong:
+
+# %%
+target = torch.tensor([100.0, 0.0, 200.0])
+for forecast in (torch.tensor([90.0, 0.0, 180.0]), torch.tensor([90.0, 900.0, 180.0])):
+    mae, _ = mae_and_mape(target, forecast)
+    _, left_out = mae_and_mape(target[target > 0], forecast[target > 0])
+    print(f"MAE {mae:.0f}, MAPE without the week of no sales {left_out:.0f}%")
+
+# %% [markdown]
 # (solution-mape-optimum)=
 # ## Predict: which constant has the smallest MAPE?
 #

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from utils.forecasting.measures import check_pair
+from utils.forecasting.measures import check_finite, check_pair
 
 
 def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -> Tensor:
@@ -20,7 +20,7 @@ def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -
     Mean of q (y - ŷ) where y is above the forecast, and of (1 - q) (ŷ - y) where it is below. At
     q = 0.5 it is half of the mean absolute error.
     Shapes: forecast (…, Q), target (…).
-    Raises: ValueError if they don't fit, or a quantile isn't between 0 and 1.
+    Raises: ValueError if they don't fit, a quantile isn't between 0 and 1, or a number is missing.
     """
     if forecast.shape != (*target.shape, len(quantiles)):
         raise ValueError(
@@ -29,6 +29,8 @@ def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -
         )
     if not all(0 < q < 1 for q in quantiles):
         raise ValueError(f"Quantiles are between 0 and 1, got {tuple(quantiles)}.")
+    check_finite("A target", target)
+    check_finite("A forecast", forecast)
     q = torch.tensor(quantiles, dtype=forecast.dtype, device=forecast.device)
     above = target[..., None] - forecast
     return torch.maximum(q * above, (q - 1) * above).mean()
@@ -48,12 +50,13 @@ def conformal_width(scores: Tensor, alpha: float) -> Tensor:
     that (Lei et al., 2018, alg. 2; Romano et al., 2019, alg. 1). The new one has to be exchangeable
     with them, which a later step of a series is only as far as nothing has changed.
     Shapes: scores (n, …) to (…).
-    Raises: ValueError if there is no score, or α isn't between 0 and 1.
+    Raises: ValueError if there is no score, one isn't finite, or α isn't between 0 and 1.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"α is a share between 0 and 1, got {alpha}.")
     if scores.dim() == 0 or not len(scores):
         raise ValueError("There is no score to calibrate by.")
+    check_finite("A score", scores)
     k = math.ceil((len(scores) + 1) * (1 - alpha) - 1e-9)  # 9.000000000000002 is 9
     if k > len(scores):
         return torch.full_like(scores[0], math.inf)
@@ -80,7 +83,7 @@ def conformal_quantiles(
     """Widen or narrow an interval of learned quantiles (Romano et al., 2019, alg. 1).
 
     Both ends move by as much as the score max(low - y, y - high) needs: it is how far a target lies
-    outside, negative inside.
+    outside, negative inside. An interval that would end before it begins becomes its middle.
     Shapes: interval (B, …), calibration (n, …); each place has its own score.
     Raises: ValueError as `split_conformal` does.
     """
@@ -90,14 +93,20 @@ def conformal_quantiles(
         calibration.low - calibration_target, calibration_target - calibration.high
     )
     width = conformal_width(outside, alpha)
-    return Interval(interval.low - width, interval.high + width)
+    low, high = interval.low - width, interval.high + width
+    middle = (interval.low + interval.high) / 2
+    return Interval(torch.where(low > high, middle, low), torch.where(low > high, middle, high))
 
 
 def coverage(target: Tensor, interval: Interval) -> Tensor:
     """Return the share of targets in their interval, ends included.
 
-    Raises: ValueError if there isn't an interval for each target, or no target.
+    An end may be infinite, as `conformal_width` is.
+    Raises: ValueError if there isn't an interval for each target, no target, a number is missing,
+        or an interval ends before it begins.
     """
-    check_pair(target, interval.low)
-    check_pair(target, interval.high)
+    for end in interval:
+        check_pair(target, torch.where(end.isinf(), 0, end))
+    if (interval.low > interval.high).any():
+        raise ValueError("An interval's low end is above its high one: sort quantiles that cross.")
     return ((interval.low <= target) & (target <= interval.high)).double().mean()

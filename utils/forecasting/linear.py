@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import check_sizes
+from utils.forecasting.measures import check_finite
+from utils.forecasting.origins import check_length
 
 
 class Forecaster(nn.Module):
@@ -17,7 +19,8 @@ class Forecaster(nn.Module):
     S, T: steps that are read, steps that are forecast.
     n_known: K, inputs that are known beforehand; n_outputs: Q, numbers for each step.
     Shapes: past (B, S), known (B, S + T, K), or None if there are none, to forecasts (B, T, Q).
-    Raises: ValueError if a size is below 1, or the inputs have other shapes.
+    Raises: ValueError if a size is below 1, or the inputs have other shapes, or NaN or infinite
+        numbers.
     """
 
     def __init__(self, S: int, T: int, *, n_known: int = 0, n_outputs: int = 1):
@@ -26,13 +29,16 @@ class Forecaster(nn.Module):
         self.S, self.T, self.n_known, self.n_outputs = S, T, n_known, n_outputs
 
     def check(self, past: Tensor, known: Tensor | None) -> None:
-        """Raise a ValueError if past or known inputs are of other sizes."""
+        """Raise a ValueError if past or known inputs are of other sizes, or lack a number."""
         if past.dim() != 2 or past.shape[1] != self.S:
             raise ValueError(f"Expected pasts (B, {self.S}), got {tuple(past.shape)}.")
         wanted = (len(past), self.S + self.T, self.n_known) if self.n_known else None
         given = None if known is None else tuple(known.shape)
         if given != wanted:
             raise ValueError(f"Expected known inputs {wanted}, got {given}.")
+        check_finite("A step of a past", past)
+        if known is not None:
+            check_finite("A known input", known)
 
 
 class WithEffects(Forecaster):
@@ -95,9 +101,10 @@ def moving_average(series: Tensor, kernel_size: int) -> Tensor:
     """Return the mean of the steps around each, the ends repeated (Zeng et al., 2023, §4).
 
     Shapes: series (B, S) to the same.
-    Raises: ValueError if the kernel is of even size.
+    Raises: ValueError if the kernel is of even size, or a step has no number.
     """
     check_kernel(kernel_size)
+    check_length(series, 1)
     half = kernel_size // 2
     padded = F.pad(series[:, None], (half, half), mode="replicate")
     return F.avg_pool1d(padded, kernel_size, stride=1)[:, 0]

@@ -10,7 +10,7 @@ from torch import Tensor
 def mae(target: Tensor, forecast: Tensor) -> Tensor:
     """Return the mean absolute error, in the unit of the series.
 
-    Raises: ValueError if the two differ in shape, or are empty.
+    Raises: ValueError if the two differ in shape, are empty, or have NaN or infinite numbers.
     """
     check_pair(target, forecast)
     return (target - forecast).abs().mean()
@@ -65,6 +65,7 @@ def mase(target: Tensor, forecast: Tensor, past: Tensor, season: int = 1) -> Ten
     Raises: ValueError as `mae` does, or if the past isn't longer than a season, or repeats itself.
     """
     check_pair(target, forecast)
+    check_finite("A past", past)
     if past.shape[:-1] != target.shape[:-1] or past.shape[-1] <= season:
         raise ValueError(
             f"Expected a past of more than {season} steps for each series, got "
@@ -77,9 +78,17 @@ def mase(target: Tensor, forecast: Tensor, past: Tensor, season: int = 1) -> Ten
 
 
 def check_pair(target: Tensor, forecast: Tensor) -> None:
-    """Raise a ValueError if there isn't a forecast for each target, or there is none."""
+    """Raise a ValueError if there isn't a number as forecast for each target, or there is none."""
     if target.shape != forecast.shape or not target.numel():
         raise ValueError(
             f"Expected a forecast for each target, got {tuple(forecast.shape)} for "
             f"{tuple(target.shape)}."
         )
+    check_finite("A target", target)
+    check_finite("A forecast", forecast)
+
+
+def check_finite(what: str, values: Tensor) -> None:
+    """Raise a ValueError if a number is missing."""
+    if not values.isfinite().all():
+        raise ValueError(f"{what} is NaN or infinite: fill it in, or leave that step out.")

@@ -29,6 +29,7 @@ from utils.forecasting import (
     rolling_origin,
     seasonal_naive,
 )
+from utils.forecasting.origins import check_length
 from utils.tasks.classical import ets, sarimax
 from utils.training.loop import fit
 from utils.training.recipes import rise_and_fall
@@ -154,10 +155,12 @@ class Windows:
     """Batches (past, known, target) for `fit`, drawn from all series and days, each on its scale.
 
     The scale is that of the window's own past, (B, S); without known inputs, there are two tensors.
+    Raises: ValueError if the series are shorter than a window, or lack a number.
     """
 
     def __init__(self, learned: Field, log: bool, steps: int, batch_size: int = B):
         check_sizes(steps=steps, batch_size=batch_size)
+        check_length(learned.values, S + T)
         self.values = _transformed(learned.values, log)
         self.known, self.steps, self.batch_size = learned.known, steps, batch_size
 
@@ -321,7 +324,6 @@ def compete(how: Method, seen: Field, group: int, judged: int, seeds: Sequence[i
     settings, found = [], []
     for start in range(0, judged, group):
         mine, rows = seen.some(slice(start, start + group)), min(group, judged)
-
         setting = best_setting(how, mine, seeds[0], rows)
         settings.append(setting)
         found.append([forecasts(how, mine, "test", setting, seed, rows) for seed in seeds])

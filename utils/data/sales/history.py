@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
@@ -16,7 +17,7 @@ from utils import ROOT
 from utils.data.files import DatasetError
 
 FILE = "online_retail_uk_daily.csv"
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # which are not commas
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 WEEK = 7
 
 
@@ -103,15 +104,22 @@ def _rows(path: Path) -> list[list[str]]:
         raise DatasetError(f"{path}: it can't be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise DatasetError(f"{path}: it isn't text in UTF-8, so save it as CSV in UTF-8.") from None
-    head = text.partition("\n")[0]
-    used = max(SEPARATORS, key=head.count)
-    if "," not in head and used in head:
+    lines = text.splitlines()
+    used = _separator(lines)
+    if used != ",":
         raise DatasetError(
             f"{path}: its columns are separated by {SEPARATORS[used]}, so save it with commas."
         )
-    if "," not in head:
+    if not lines or "," not in lines[0]:
         raise DatasetError(f"{path}: its first line names no two columns, a date and a value.")
-    return list(csv.reader(text.splitlines()))
+    return list(csv.reader(lines))
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """The one that comes first in most lines: later in a line, a mark may belong to a number."""
+    marks = [[mark for mark in line if mark in SEPARATORS] for line in lines]
+    first = Counter(of_line[0] for of_line in marks if of_line)
+    return max(first, key=first.get, default=",")
 
 
 def _place(path: Path, names: Sequence[str], column: str | None) -> int:

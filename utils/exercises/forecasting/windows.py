@@ -232,6 +232,15 @@ def trained_on_the_end(series, S, T, n_train):
     return train, test
 
 
+@exercise.mistake(
+    "the lag is shifted the wrong way: your futures lie before their pasts, so yesterday would be "
+    "forecast from today."
+)
+def lag_the_wrong_way(series, S, T, n_train):
+    both = (part.unfold(0, T + S, 1) for part in (series[:n_train], series[n_train:]))
+    return tuple((part[:, T:], part[:, :T]) for part in both)
+
+
 @exercise.mistake("the axes are exchanged: each pair is a row.")
 def as_columns(series, S, T, n_train):
     return changed(series, S, T, n_train, lambda past, future: (past.mT, future.mT))
