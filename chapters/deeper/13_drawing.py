@@ -206,6 +206,8 @@ rows = [
     for n in (1, 16)
 ]
 table(rows, ["combinations", "drawings to choose from", "w = 1", "w = 2"])
+
+# %% tags=["evidence"]
 best_plain, best_guided = (fmean(guided["unseen", 16, how]) for how in ("", "guided, "))
 observe(
     "After the best of sixteen is chosen, guidance gains nothing for new combinations: {plain:.0%} are drawn correctly at w = 1, and {pushed:.0%} at w = 2.",
