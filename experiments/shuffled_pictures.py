@@ -22,6 +22,7 @@ def measure(network: str, shuffled: str, steps: int) -> dict:
     found = task.best_readers(network, held, n, steps=steps, shuffle=shuffled)
     return {
         "rate": found.rate,
+        "rates": found.rates,
         "by rate": found.by_rate,
         "test": [
             task.reads(model, held.test, shuffled, seed)

@@ -1,9 +1,11 @@
 """How many pictures does a Vision Transformer need, beside a convolutional network?
 
 Both read handwritten digits after training on some of them, with the same jitter, for equally many
-steps, each at the best of its rates by the validation part, found with the first seed. The ViT's
-matrices learn by Muon and the rest by AdamW, the CNN by AdamW alone. Training pictures are drawn
-anew for each seed, out of the first part of the file; the test's forms are others.
+steps, each at the best of its "rates" by the validation part, found with the first seed ("by rate"
+has the share read correctly at each); others are tried beyond the lowest or the highest while that
+is best. The ViT's matrices learn by Muon and the rest by AdamW, the CNN by AdamW alone. Training
+pictures are drawn anew for each seed, out of the first part of the file; the test's forms are
+others.
 """
 
 from utils.data.pictures import digits
@@ -22,6 +24,7 @@ def measure(network: str, pictures: int, steps: int) -> dict:
     found = task.best_readers(network, held, pictures, steps=steps)
     return {
         "rate": found.rate,
+        "rates": found.rates,
         "by rate": found.by_rate,
         "parameters": sum(weight.numel() for weight in found.models[0].parameters()),
         "validation": [task.reads(model, held.validation) for model in found.models],

@@ -19,6 +19,7 @@ def measure(network: str, pictures: int, steps: int) -> dict:
     found = task.best_readers(network, held, pictures, steps=steps, jittered=False)
     return {
         "rate": found.rate,
+        "rates": found.rates,
         "by rate": found.by_rate,
         "test": [task.reads(model, held.test) for model in found.models],
     }
