@@ -1,7 +1,7 @@
 """How well does a Vision Transformer read, by the side of its patches, in pixels?
 
 It reads all digits of the training part, tuned as in `vit_and_cnn`, which has patches of 2 by 2. A
-list has a number for each seed; "rates" and "by rate" are as there.
+list has a number for each seed; "by rate" is as there.
 """
 
 from utils.data.pictures import digits
@@ -22,7 +22,6 @@ def measure(patch_size: int, steps: int) -> dict:
     )
     return {
         "rate": found.rate,
-        "rates": found.rates,
         "by rate": found.by_rate,
         "parameters": sum(weight.numel() for weight in found.models[0].parameters()),
         "validation": [task.reads(model, held.validation) for model in found.models],

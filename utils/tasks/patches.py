@@ -201,8 +201,7 @@ class Tuned(NamedTuple):
     """A network at the rate that was chosen, with each of SEEDS."""
 
     rate: float
-    rates: list[float]  # all that were tried
-    by_rate: list[float]  # how well the first seed does with each, on the validation part
+    by_rate: list[float]  # how well the first seed does with each, in the order of the trials
     models: list[nn.Module]
 
 
@@ -229,7 +228,7 @@ def tuned(
             waiting = beyond(sorted(right), max(right, key=right.get))
     best = max(right, key=right.get)  # of equal ones, that which was tried first
     models = [tried[best], *(trained(best, seed) for seed in others)]
-    return Tuned(best, [*right], [*right.values()], models)
+    return Tuned(best, [*right.values()], models)
 
 
 def beyond(rates: Sequence[float], best: float) -> list[float]:
