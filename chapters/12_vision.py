@@ -176,7 +176,7 @@ mechanisms.plane(n=4, at=6)
 plt.show()
 
 # %% [markdown]
-# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its heads attend to far patches from the start, and [training changes that little](deeper/12_vision.ipynb#deeper-looks).
+# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its heads [attend to far patches](deeper/12_vision.ipynb#deeper-looks), before training and after.
 #
 # Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
@@ -295,7 +295,8 @@ written = [
 world = [understand(sentence) for sentence in written]
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, in handwriting from scikit-learn's digits. Large shapes are outlines.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
-image_grid(drawn(world, seed=21), ["1", "2", "3", "4"], columns=4)
+legible = [draw(scene, seed) for scene, seed in zip(world, (12, 1, 14, 11))]
+image_grid(legible, ["1", "2", "3", "4"], columns=4)
 plt.show()
 
 # %% tags=["evidence"]
