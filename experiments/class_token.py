@@ -7,7 +7,7 @@ before its head. A list has a number for each seed.
 from utils.data.pictures import digits
 from utils.tasks import patches as task
 
-PARAMETERS = {"pool": ["class", "mean"], "rate": [5e-3, 1e-2, 2e-2, 4e-2], "steps": 1000}
+PARAMETERS = {"pool": ["class", "mean"], "rate": [1e-2, 2e-2, 4e-2], "steps": 1000}
 SHORT = {"pool": ["mean"], "rate": [2e-2], "steps": 3}
 
 
