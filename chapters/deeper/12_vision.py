@@ -260,7 +260,7 @@ observe(
 )
 
 # %% [markdown]
-# A smaller patch says less by itself, so attention has more to put together, and these are few pictures to learn that from. With millions of pictures, 16 × 16 beat 32 × 32 {cite}`dosovitskiy2021image`.
+# A smaller patch says less by itself, so attention has more to put together. Perhaps 1,221 digits are too few to learn that from: with millions of pictures, 16 × 16 beat 32 × 32 {cite}`dosovitskiy2021image`.
 #
 # Now for the cost. Halve $P$, and there are four times as many tokens. The products with $W_p$ stay the same, those with the blocks' matrices grow fourfold, and those for scores and averages grow sixteenfold, because they go with the square of the number of tokens (Day 7). With $T = HW/P^2 + 1$ tokens, width $D$ and $F$ hidden units, one block takes this many products:
 #
