@@ -59,7 +59,7 @@ quiz("12_vision")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* Day 1's network reads handwritten digits. One version of it pools over the whole map, so it accepts pictures of any size. We train that version again and show it four scenes. (It reads one number per pixel, so each pixel gets the largest of its three. For the reader, the first two scenes are the same.)
+# *3 minutes.* Day 1's network reads handwritten digits. One version of it pools over the whole map, so it accepts pictures of any size. We train that version again and show it four scenes. (It reads one number per pixel, so it gets the largest of each pixel's three colour values. To this network, the first two scenes are the same.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -94,10 +94,10 @@ observe(
 
 # %% tags=["view"]
 guess(
-    "A thing is one of ten digits, or a circle, square or triangle, small or large. Each comes in five colours. How many scenes are there with two things of different colours, one left of the other or above it?",
+    "A thing is one of ten digits, or a small or large circle, square or triangle, in one of five colours. How many scenes are there with two things of different colours, one left of the other or above it?",
     ["about 250", "about 1,000", "about 10,000"],
     right="about 10,000",
-    because=f"There are 16 · 5 = 80 things. Each can be left of, or above, 64 others of another colour: {80 * 64 * 2:,} scenes.",
+    because=f"There are 16 · 5 = 80 things. Each can be left of, or above, 64 things of other colours: {80 * 64 * 2:,} scenes.",
 )
 
 # %% [markdown]
@@ -115,7 +115,7 @@ plt.show()
 # %% [markdown]
 # The answers come from a second encoder, the **text encoder**, which reads sentences; the first is the **image encoder**. Both are trained together, until a picture and its sentence get similar vectors. That is **CLIP**, contrastive language-image pre-training {cite}`radford2021learning`. To name a picture, we look for the sentence that is nearest to it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "CLIP: two encoders turn pictures and sentences into vectors in one space. A picture's vector (blue) and its sentence's (orange) should point the same way.", "name": "fig-vis-towers"}, "image": {"alt": "On the left are two pictures: a red three left of a blue seven, and a small green circle. Arrows lead from both to a blue box, image encoder. On the right are two boxes with the sentences that describe them, and arrows from both to an orange box, text encoder. From both encoders an arrow leads to a circle in the middle, one space. In it are two pairs of hands; in each pair a blue and an orange hand point nearly the same way."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "CLIP: two encoders turn pictures and sentences into vectors in one space. A picture's vector (blue) and its sentence's (orange) should point the same way.", "name": "fig-vis-towers"}, "image": {"alt": "On the left are two pictures: a red three left of a blue seven, and a small green circle. Arrows lead from both to a blue box, image encoder. On the right are two boxes with the sentences that describe them, and arrows from both to an orange box, text encoder. From both encoders an arrow leads to a circle in the middle, one space. In it are two pairs of arrows; in each pair, a blue and an orange arrow point nearly the same way."}}
 lines = ["a red three\nleft of\na blue seven", "a small\ngreen circle"]
 mechanisms.towers([shown[0], shown[2]], lines)
 plt.show()
@@ -155,7 +155,7 @@ patches = check("patches", patches)
 check.show_reference("patches")
 
 # %% [markdown]
-# One matrix for every window, the same at each position: that is a convolution, whose stride is as large as its kernel.
+# One matrix, the same for every window: that is a convolution whose stride is the size of its kernel.
 
 # %%
 conv = nn.Conv2d(3, 8, kernel_size=6, stride=6)
@@ -165,7 +165,7 @@ torch.testing.assert_close(tokens, conv(scene[None]).flatten(2).mT)
 # %% [markdown]
 # So a Vision Transformer begins with Day 1's layer. After that, nothing in it knows that the patches came from a plane. Shuffle the patches of all pictures in the same way, and its task is as hard as before.
 #
-# Smaller patches show more detail, but they cost more: with half the side there are four times as many tokens, and attention compares each with all of them (Day 7). You will predict the whole cost in an exercise.
+# Smaller patches show more detail, but they cost more: halve their side and there are four times as many tokens, and attention compares each with all of them (Day 7). You will predict the whole cost in an exercise.
 #
 # ### The class token and the positions
 #
@@ -176,7 +176,7 @@ mechanisms.plane(n=4, at=6)
 plt.show()
 
 # %% [markdown]
-# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)).
+# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its heads [attend to far patches](deeper/12_vision.ipynb#deeper-looks), before training and after.
 #
 # Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
@@ -209,11 +209,11 @@ class_and_positions = check("class_and_positions", class_and_positions)
 check.show_reference("class_and_positions")
 
 # %% [markdown]
-# The rest is Day 6: blocks of self-attention and feed-forward layers, in pre-norm.
+# The rest comes from Day 6: pre-norm blocks of self-attention and feed-forward layers.
 #
 # ### A Vision Transformer reads digits
 #
-# *4 minutes.* We train one on Day 1's digits: two blocks, 48 wide. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding is made of your two functions:
+# *4 minutes.* We train one with two blocks of width 48 on Day 1's digits. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding uses your two functions:
 
 
 # %%
@@ -247,9 +247,9 @@ observe(
 )
 
 # %% [markdown]
-# It reads digits. Day 1's network has a head start, as locality and weight sharing are built in at all sizes. The Transformer has both inside a patch; between patches it has to learn them from pictures. How many does that take? (Both networks see the pictures with Day 1's **jitter**: a little shifted, turned and slanted, anew in each epoch.)
+# It reads digits. Day 1's network has a head start, because locality and weight sharing are built into its convolutions. The Transformer has both inside a patch; between patches it has to learn them from pictures. How many pictures does that take? (Both networks see the pictures with Day 1's **jitter**: each is shifted, turned and slanted a little, differently in each epoch.)
 #
-# (At the top of the page, Day 1's network was the version for pictures of any size. Here it is the one with max pooling.)
+# (Day 1's network is the one with max pooling here.)
 
 # %%
 DAY_1, VIT = "Day 1's network", "Vision Transformer"
@@ -277,13 +277,13 @@ ax.set_xticks(amounts, amounts)
 plt.show()
 
 # %% [markdown]
-# Dosovitskiy et al. saw the same on a larger scale, and what comes after it: with 1.3 million pictures, their Transformers were a few points worse than comparable convolutional networks, and with 300 million they were better {cite}`dosovitskiy2021image`.
+# Dosovitskiy et al. saw the same on a larger scale, and saw it turn around: with 1.3 million pictures, their Transformers were a few points worse than comparable convolutional networks, and with 300 million they were better {cite}`dosovitskiy2021image`.
 #
 # **Enough for tonight?** This is a good place to stop: your network reads pictures. Next, a second one finds the words for them.
 #
 # ### CLIP: pictures and sentences in one space
 #
-# *14 minutes, 8 of them yours.* For this we need pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways.
+# *14 minutes, 8 of them yours.* CLIP needs pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each thing has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways.
 
 # %%
 written = [
@@ -295,7 +295,8 @@ written = [
 world = [understand(sentence) for sentence in written]
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Four scenes of the small world, in handwriting from scikit-learn's digits. Large shapes are outlines.", "name": "fig-vis-scenes"}, "image": {"alt": "Four black squares. 1: a blue three left of a red seven. 2: a small filled yellow circle inside the outline of a blue square. 3: a purple two above a yellow five. 4: a green nine, below it the outline of a purple circle, and left of that a blue four."}}
-image_grid(drawn(world, seed=4), ["1", "2", "3", "4"], columns=4)
+legible = [draw(scene, seed) for scene, seed in zip(world, (12, 1, 14, 11))]
+image_grid(legible, ["1", "2", "3", "4"], columns=4)
 plt.show()
 
 # %% tags=["evidence"]
@@ -313,7 +314,7 @@ table(rows, ["picture", "in English", "in Chinese"])
 # s_{ij} = \langle u_i, v_j \rangle, \qquad |u_i| = |v_j| = 1 .
 # $$ (eq-similarity)
 #
-# Nobody has to label these pictures. In a batch of $B$ pairs, each picture's own sentence is correct, and the other $B - 1$ count as wrong. (For our example, *a red three* would fit, too. The loss counts it as wrong.)
+# These pictures need no labels. In a batch of $B$ pairs, each picture's own sentence is correct, and the other $B - 1$ count as wrong. (For our example, *a red three* would fit, too. The loss counts it as wrong.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "In a batch of four, the four pairs are on the diagonal; the other twelve similarities belong to wrong pairs, which cost nothing to collect. The numbers are invented.", "name": "fig-vis-table"}, "image": {"alt": "A table of four by four similarities. The rows are pictures: a red three, a blue five, a small green circle, a red seven. The columns are the sentences of these four, in the same order. On the diagonal, framed, are 0.9, 0.8, 0.9 and 0.8. Next come 0.6 for the red three and the sentence a red seven, and 0.5 for the blue five with it."}}
 invented = torch.tensor(
@@ -370,7 +371,7 @@ contrastive_loss = check("contrastive_loss", contrastive_loss)
 check.show_reference("contrastive_loss")
 
 # %% [markdown]
-# Every other sentence of the batch is a counterexample. That is why the loss is called **contrastive** {cite}`oord2018representation,chen2020simple`, and why large batches help. CLIP's held 32,768 pairs each, and there were 400 million pairs in all.
+# Every other sentence of the batch is a counterexample. That is why the loss is called **contrastive** {cite}`oord2018representation,chen2020simple`, and why large batches help. CLIP's batches held 32,768 pairs each, and its training set had 400 million.
 #
 # ### Zero-shot: naming by sentences
 #
@@ -416,9 +417,9 @@ print("patches, losses and probabilities agree")
 # %% [markdown]
 # ## Train it
 #
-# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model is stored, and was trained for far longer. Its first 3,000 batches held scenes of one thing only: there, the colour alone isn't enough to find a sentence, and the form decides. The next 3,000 held 128 scenes each, of one to three things. Both read patches of 4 × 4.
+# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model, trained for far longer, is stored. Its first 3,000 batches held scenes of one thing only: with those, the colour alone isn't enough to find a sentence, so the form decides. The next 3,000 held 128 scenes each, of one to three things. Both models read patches of 4 × 4.
 #
-# We show each a new picture of one thing and sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
+# We show each model a new picture of one thing, with sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
 
 # %% tags=["training"]
 yours = naming.clip(seed=0)
@@ -441,7 +442,7 @@ plt.show()
 # %% [markdown]
 # ## Look inside
 #
-# *4 minutes.* First the four scenes from the top of the page, with their four sentences as the classes. Your `zero_shot` chooses.
+# *4 minutes.* First come the four scenes from the top of the page, with their sentences as the classes. Your `zero_shot` chooses.
 
 # %%
 with torch.no_grad():
@@ -479,7 +480,7 @@ plt.show()
 # %% tags=["evidence"]
 both = {language: naming.retrieved(clip, 100, language=language) for language in ("en", "zh")}
 observe(
-    "Among 100 sentences, {en_there:.0%} of the pictures find their own first (in Chinese {zh_there:.0%}). Among 100 pictures, {en_back:.0%} of the sentences find theirs (in Chinese {zh_back:.0%}).",
+    "Among 100 pictures, {en_there:.0%} are most similar to their own sentence (in Chinese, {zh_there:.0%} are). Among their 100 sentences, {en_back:.0%} are most similar to their own picture (in Chinese, {zh_back:.0%} are).",
     **{f"{of}_{way}": s for of in both for way, s in zip(("there", "back"), both[of])},
     holds=min(both["en"] + both["zh"]) > 0.7,
 )
@@ -497,7 +498,7 @@ def falls(picture, sentence, P=4):
     return (similarity(picture[None], [sentence]) - similarity(painted, [sentence])).view(6, 6)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What helps most is hiding the *other* thing: the similarity rises (orange), since less is left that the sentence doesn't name. Hiding parts of the named thing mostly lowers it (purple). How far it falls when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: most patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is roughly the other way round."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Hiding the *other* thing helps most: the similarity rises (orange), because less is left that the sentence doesn't name. Hiding parts of the named thing mostly lowers it (purple). Fall of the similarity when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: most patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is roughly the other way round."}}
 asked = ["a red three", "a blue seven"]
 maps = {sentence: falls(scene, sentence) for sentence in asked}
 assert all(of.sum() < 0 < of.max() for of in maps.values())  # more orange than purple
@@ -526,7 +527,7 @@ mechanisms.exchange(shown[:2], four[:2])
 plt.show()
 
 # %% [markdown]
-# A text encoder that sees only a bag of words, without their order, gives both the same vector, so it has to guess.
+# A text encoder that sees only a bag of words, without their order, gives both sentences the same vector, so the model has to guess.
 
 # %%
 told = naming.told_from_exchanged(clip, 300)
@@ -539,7 +540,7 @@ plt.show()
 # %% tags=["evidence"]
 scores = {n: naming.named(clip, 300, pairs="seen", n_things=(n,)) for n in (1, 2, 3)}
 observe(
-    "With sixteen sentences for a scene of one thing, it finds the correct one for {one:.0%} of pictures; of two things, for {two:.0%}; of three, for {three:.0%}.",
+    "Among sixteen sentences, it finds the correct one for {one:.0%} of scenes of one thing, for {two:.0%} of scenes of two, and for {three:.0%} of scenes of three.",
     one=scores[1],
     two=scores[2],
     three=scores[3],
@@ -549,7 +550,7 @@ observe(
 # %% [markdown]
 # Why does it find so few, when it found nearly all among 100? Those hundred sentences described random scenes. Of these sixteen, several were made to be nearly the same, with words exchanged or one word changed.
 #
-# A batch of random scenes hardly ever holds two sentences with the same words. So the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. But we put such pairs into the batches, and it was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)). Published models, trained on hundreds of millions of pictures, fail at such sentences, too {cite}`thrush2022winoground`.
+# A batch of random scenes hardly ever holds two sentences with the same words. So the loss hardly ever asks for their order, and a bag of words is nearly enough {cite}`yuksekgonul2023when`. We did put such pairs into the batches, but that was no cure ([deeper page](deeper/12_vision.ipynb#deeper-bag)). Published models, trained on hundreds of millions of pictures, fail on such sentences, too {cite}`thrush2022winoground`.
 #
 # And this network can't draw. It chooses among our sentences, and scores our pictures, but it makes none.
 #
@@ -564,14 +565,14 @@ ends = {"few": mean[DAY_1][0], "all_cnn": mean[DAY_1][-1]}
 ends |= {"vit_few": mean[VIT][0], "all_vit": mean[VIT][-1]}
 claim(
     "vis-1",
-    "Yes: with {n} digits Day 1's network reads {few:.0%}, the Transformer {vit_few:.0%}; with all 1,221, the first reads {all_cnn:.0%}, the other {all_vit:.0%}.",
+    "Yes: trained on {n} digits, Day 1's network reads {few:.0%} and the Transformer reads {vit_few:.0%}; on all 1,221, they read {all_cnn:.0%} and {all_vit:.0%}.",
     n=amounts[0],
     **ends,
     holds=lambda n, few, vit_few, all_cnn, all_vit: (
         n == 50 and few > max(0.85, vit_few + 0.04) and few - 0.05 < all_vit < all_cnn - 0.02 < 0.98
     ),
     experiment="vit_and_cnn",
-    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 1,000 steps with jitter; four or five learning rates, three seeds",
+    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 1,000 steps with jitter; the Transformer's matrices learn by Muon, Day 1's network by AdamW, each at the rate that is best for the first of three seeds",
 )
 
 # %% [markdown]
@@ -583,7 +584,7 @@ kinds = "unseen, en", "unseen, zh", "seen, en"
 new, zh, known = (fmean(row[f"named, hard, {kind}"] for row in page) for kind in kinds)
 claim(
     "vis-4",
-    "Yes: among 16 similar sentences it names {new:.0%} of combinations that it has never seen, and {zh:.0%} in Chinese; of known ones, {known:.0%}.",
+    "Yes: among 16 similar sentences, it finds the correct one for {new:.0%} of new combinations (in Chinese {zh:.0%}) and for {known:.0%} of known ones.",
     new=new,
     zh=zh,
     known=known,
@@ -616,7 +617,7 @@ claim(
 # ```{exercise} Predict: what do smaller patches cost?
 # :label: exercise-cost-of-patches
 #
-# *Warm-up, 6 minutes.* A Vision Transformer 768 wide, like BERT-base, reads pictures of 224 × 224 pixels in patches of 16 × 16. In each block, every patch is multiplied with matrices of $12 \cdot 768^2$ weights in all. Every pair of patches costs $2 \cdot 768$ products, for its score and in the average of values. (Each patch attends to all patches, so it is paired with itself, too.) Now the patches are 8 × 8. By which factor does the cost of a block grow? Guess first, then compute it, to within two percent. (Leave out the class token.) ([Solution](solutions/12_vision.ipynb#solution-cost-of-patches))
+# *Warm-up, 6 minutes.* A Vision Transformer 768 wide, like BERT-base, reads pictures of 224 × 224 pixels in patches of 16 × 16. In each block, every patch is multiplied by matrices with $12 \cdot 768^2$ weights in all. Every pair of patches costs $2 \cdot 768$ products, for its score and in the average of values. (Each patch attends to all patches, so it is paired with itself, too.) Now the patches are 8 × 8. By what factor does the cost of a block grow? Guess first, then compute it to within two percent. (Leave out the class token.) ([Solution](solutions/12_vision.ipynb#solution-cost-of-patches))
 # ```
 
 # %%
@@ -628,7 +629,7 @@ check("cost_of_patches", my_factor)
 # ```{exercise} Unpatch
 # :label: exercise-unpatch
 #
-# *Core, 7 minutes.* Put the patches together again: return the pictures that they were cut from. The sizes of the picture are given; the side of a patch follows from C and the last axis. ([Solution](solutions/12_vision.ipynb#solution-unpatch))
+# *Core, 7 minutes.* Put the patches together again: return the pictures that they were cut from. The picture's size is given; the side of a patch follows from C and the size of the last axis. ([Solution](solutions/12_vision.ipynb#solution-unpatch))
 # ```
 
 
@@ -644,7 +645,7 @@ check("unpatch", unpatch)
 # ```{exercise} Recall at k
 # :label: exercise-recall-at-k
 #
-# *Core, 8 minutes.* Each picture looks for its own sentence among many. Return **recall at k**: the share of pictures whose own sentence is among the $k$ most similar ones. Several pictures may have the same sentence, so `own` says which one belongs to each. ([Solution](solutions/12_vision.ipynb#solution-recall-at-k))
+# *Core, 8 minutes.* Each picture looks for its own sentence among many. Return **recall at k**: the share of pictures whose own sentence is among the $k$ most similar ones. Several pictures may share a sentence, so `own` holds the number of each picture's own. ([Solution](solutions/12_vision.ipynb#solution-recall-at-k))
 # ```
 
 
@@ -660,7 +661,7 @@ check("recall_at_k", recall_at_k)
 # ```{exercise} Told apart
 # :label: exercise-told-apart
 #
-# *Core, 9 minutes.* Take pairs of pictures whose sentences have the same words, such as those of {numref}`fig-vis-exchange`. For each pair, there are 2 × 2 similarities. Return a tuple of three shares of the pairs {cite}`thrush2022winoground`: (1) both pictures are more similar to their own sentence than to the other; (2) both sentences are more similar to their own picture than to the other; (3) both (1) and (2) hold. A pair in which only one of the two is right doesn't count, and a tie isn't right. ([Solution](solutions/12_vision.ipynb#solution-told-apart))
+# *Core, 9 minutes.* Take pairs of pictures whose sentences have the same words, such as those of {numref}`fig-vis-exchange`. For each pair, there are 2 × 2 similarities. Return a tuple of three shares of the pairs {cite}`thrush2022winoground`: (1) both pictures are more similar to their own sentence than to the other; (2) both sentences are more similar to their own picture than to the other; (3) both (1) and (2) hold. A pair in which only one of the two is correct doesn't count, and a tie isn't correct. ([Solution](solutions/12_vision.ipynb#solution-told-apart))
 # ```
 
 
@@ -689,11 +690,11 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a network that reads sentences can read a picture, patch by patch, and find the words for it among sentences that we offer. **Tomorrow** it turns around: a sentence draws.
+# So a network that reads sentences can read a picture, patch by patch, and find the words for it among sentences that we offer. **Tomorrow** we go the other way: a sentence becomes a picture.
 
 # %% [markdown]
 # ## Further reading
 #
 # - {cite:t}`dosovitskiy2021image`: the Vision Transformer; figure 7 shows its positions and distances.
-# - {cite:t}`radford2021learning`: CLIP. Section 3.1 is on zero-shot naming, figure 3 has the loss in a few lines.
+# - {cite:t}`radford2021learning`: CLIP. Section 3.1 is on zero-shot classification, figure 3 has the loss in a few lines.
 # - {cite:t}`yuksekgonul2023when`: why such a model can do without the order of words.

@@ -133,3 +133,44 @@ def test_distances_and_likeness_are_the_exercises():
     table = model.encoder.embedding.positions.table.detach()
     maps = position_likeness(table, 4, 4).reshape(16, 16)
     torch.testing.assert_close(task.likeness(table[1:]), maps)
+
+
+@pytest.mark.parametrize(
+    "best, rates",
+    [
+        (2.0, [1.0, 2.0, 4.0]),
+        (16.0, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]),
+        (0.25, [1.0, 2.0, 4.0, 0.5, 0.25, 0.125]),
+    ],
+)
+def test_rates_are_tried_beyond_the_edge_until_the_best_has_neighbours(best, rates):
+    trained = []
+
+    def train(rate: float, seed: int):
+        trained.append((rate, seed))
+        return rate, seed
+
+    def judged(model):
+        return -abs(model[0] - best)
+
+    found = task.tuned(train, judged, (1.0, 2.0, 4.0), (7, 3, 5), widen=True)
+    assert found.rate == best
+    assert found.by_rate == [-abs(rate - best) for rate in rates]
+    assert found.models == [(best, 7), (best, 3), (best, 5)]
+    assert trained == [*((rate, 7) for rate in rates), (best, 3), (best, 5)]
+    narrow = task.tuned(train, judged, (1.0, 2.0, 4.0), (7,))
+    assert narrow.rate == min(max(best, 1.0), 4.0) and len(narrow.by_rate) == 3
+
+
+def test_of_rates_that_are_equal_the_first_counts_and_the_search_ends():
+    found = task.tuned(lambda *rate_and_seed: None, lambda _: 1.0, (3.0, 9.0), (0,), widen=True)
+    assert found.rate == 3.0 and len(found.by_rate) == 3
+
+
+def test_readers_are_judged_on_the_validation_part_at_a_rate_inside_those_tried(monkeypatch):
+    monkeypatch.setattr(task, "RATES", {"CNN": (1e-4, 1e-3)})
+    held = digits("file order")
+    found = task.best_readers("CNN", held, 40, steps=8)
+    best = found.by_rate.index(max(found.by_rate))
+    assert 1 <= best < len(found.by_rate) - 1 and found.rate == pytest.approx(10.0 ** (best - 4))
+    assert found.by_rate[best] == task.reads(found.models[0], held.validation)

@@ -124,8 +124,9 @@ def test_clip_gives_unit_vectors_and_learns_its_temperature():
     "wrong, said",
     [
         (lambda: patches(torch.zeros(2, 4, 4), 2), r"\(B, C, H, W\)"),
-        (lambda: patches(torch.zeros(1, 1, 4, 5), 2), "multiples of the patch's side of 2"),
+        (lambda: patches(torch.zeros(1, 1, 4, 5), 2), "side of 2"),
         (lambda: patches(torch.zeros(1, 1, 4, 4), 0), "patch_size"),
+        (lambda: patches(torch.zeros(0, 3, 24, 24), 6), r"at least one image .* \(0, 3, 24, 24\)"),
         (lambda: unpatch(torch.zeros(1, 3, 4), 1, 4, 4), r"don't make images of \(1, 4, 4\)"),
         (lambda: PatchEmbedding(3, 2, 5)(torch.zeros(1, 4, 4, 4)), r"\(B, 3, H, W\)"),
         (lambda: VisionTransformer(TINY, **SIZES, n_classes=2, pool="last"), "pool"),

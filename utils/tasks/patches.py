@@ -201,7 +201,7 @@ class Tuned(NamedTuple):
     """A network at the rate that was chosen, with each of SEEDS."""
 
     rate: float
-    by_rate: list[float]  # how well the first seed does with each, on the validation part
+    by_rate: list[float]  # how well the first seed does with each, in the order of the trials
     models: list[nn.Module]
 
 
@@ -210,31 +210,55 @@ def tuned(
     judged: Callable[[nn.Module], float],
     rates: Sequence[float],
     seeds: Sequence[int] = SEEDS,
+    widen: bool = False,
 ) -> Tuned:
     """Choose the rate at which the first seed does best, and train with it from each seed.
 
     trained: given a rate and a seed; judged: the more, the better.
+    widen: go on from two rates or more while the lowest or the highest is best, by the same factor,
+        so that the best has a neighbour on both sides.
     """
     first, *others = seeds
-    tried = {rate: trained(rate, first) for rate in rates}
-    by_rate = {rate: judged(model) for rate, model in tried.items()}
-    best = max(by_rate, key=by_rate.get)
-    return Tuned(best, [*by_rate.values()], [tried[best], *(trained(best, s) for s in others)])
+    tried, right, waiting = {}, {}, [*rates]
+    while waiting:
+        rate = waiting.pop(0)
+        tried[rate] = trained(rate, first)
+        right[rate] = judged(tried[rate])
+        if widen and not waiting:
+            waiting = beyond(sorted(right), max(right, key=right.get))
+    best = max(right, key=right.get)  # of equal ones, that which was tried first
+    models = [tried[best], *(trained(best, seed) for seed in others)]
+    return Tuned(best, [*right.values()], models)
 
 
-def best_readers(kind: str, held: Dataset, n: int, **how: object) -> Tuned:
-    """Train one of `NETWORKS` on n pictures, others for each seed, at the best of its RATES.
+def beyond(rates: Sequence[float], best: float) -> list[float]:
+    """Return the rate that comes next if the best is the lowest or the highest, else none."""
+    if best == rates[0]:
+        return [best**2 / rates[1]]
+    return [best**2 / rates[-2]] if best == rates[-1] else []
 
+
+def best_readers(
+    kind: str, held: Dataset, n: int, patch_size: int | None = None, **how: object
+) -> Tuned:
+    """Train one of `NETWORKS` on n pictures, others for each seed, at the best rate.
+
+    That is one of its RATES, or beyond them if the lowest or the highest is best.
+    patch_size: as of `network_for`.
     how: the steps, and what else `train` takes.
     """
 
     def trained(rate: float, seed: int) -> nn.Module:
-        model = network(kind, seed)
+        model = network_for(held, kind, patch_size=patch_size, seed=seed)
         train(model, some_of(held.train, n, seed), rate=rate, seed=seed, **how)
         return model
 
     shuffle = how.get("shuffle", "as it is")
-    return tuned(trained, lambda m: reads(m, held.validation, shuffle, SEEDS[0]), RATES[kind])
+
+    def judged(model: nn.Module) -> float:
+        return reads(model, held.validation, shuffle, SEEDS[0])
+
+    return tuned(trained, judged, RATES[kind], widen=True)
 
 
 # What it sees -------------------------------------------------------------------------------------

@@ -17,14 +17,15 @@ def patches(images: Tensor, patch_size: int) -> Tensor:
     """Cut images into patches (Dosovitskiy et al., 2021, §3.1).
 
     Shapes: images (B, C, H, W) to (B, N, C·P·P).
-    Raises: ValueError if the images have other axes, or sides that aren't multiples of the patch's.
+    Raises: ValueError if there is no image, or the images have other axes, or sides that aren't
+        multiples of the patch's.
     """
     check_sizes(patch_size=patch_size)
     P = patch_size
-    if images.dim() != 4 or 0 in images.shape[1:] or images.shape[2] % P or images.shape[3] % P:
+    if images.dim() != 4 or 0 in images.shape or images.shape[2] % P or images.shape[3] % P:
         raise ValueError(
-            f"Expected images (B, C, H, W) whose sides are multiples of the patch's side of {P}, "
-            f"got {tuple(images.shape)}."
+            "Expected at least one image (B, C, H, W) whose sides are multiples of the patch's "
+            f"side of {P}, got {tuple(images.shape)}."
         )
     B, C, H, W = images.shape
     cut = images.reshape(B, C, H // P, P, W // P, P)
