@@ -5,7 +5,7 @@ Huber's loss, batches of 64, sales scaled by the training weeks', the last 15% o
 on. Windows of 60 don't fit into its 54 weeks: here they are of 4, 8 or 12, and Adam's rate rises
 and falls. "weeks": "all" are those of the table, from December 2010 on, with a first and a last
 week that lack days; "whole" are those without these two; "two years" begin in December 2009. Each
-network has four rates, of which the one counts that is best on the validation weeks, on average
+network has six rates, of which the one counts that is best on the validation weeks, on average
 over ten seeds. A list has a number for each seed; what needs no training has one number.
 
 "mae" in pounds, "mape" and "smape" as shares, "wmae" with weights by the training weeks' median;

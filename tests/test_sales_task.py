@@ -194,6 +194,10 @@ def test_origins_of_both_parts_follow_each_other_to_the_end():
 def test_inputs_are_given_hidden_or_false():
     assert torch.equal(SEEN.known, SALES.known)
     assert many_sales.field(SALES, "hidden").known is None
+    for column, alone in enumerate(("promotions", "holidays")):
+        assert torch.equal(
+            many_sales.field(SALES, alone).known, SALES.known[:, :, column : column + 1]
+        )
     false = many_sales.field(SALES, "false").known
     assert false.shape == SALES.known.shape and false.mean() == SALES.known.mean()
     together = torch.corrcoef(torch.stack([false[..., 0].flatten(), SALES.known[..., 0].flatten()]))

@@ -39,7 +39,7 @@ from utils.transformer import TransformerConfig
 
 WINDOWS = 4, 8, 12  # weeks
 YEAR = 52
-RATES = 1e-3, 3e-3, 1e-2, 3e-2
+RATES = 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1
 STEPS = 300
 CONFIG = TransformerConfig(
     1, d_model=16, n_heads=2, d_ff=32, n_layers=2, norm="pre", positions="learned", dropout=0.1
