@@ -20,10 +20,4 @@ def measure(patch_size: int, steps: int) -> dict:
     found = task.best_readers(
         "ViT", held, len(held.train.labels), patch_size=patch_size, steps=steps
     )
-    return {
-        "rate": found.rate,
-        "by rate": found.by_rate,
-        "parameters": sum(weight.numel() for weight in found.models[0].parameters()),
-        "validation": [task.reads(model, held.validation) for model in found.models],
-        "test": [task.reads(model, held.test) for model in found.models],
-    }
+    return task.row_of(found, held)

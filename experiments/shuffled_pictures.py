@@ -9,8 +9,9 @@ from utils.data.pictures import digits
 from utils.tasks import patches as task
 
 PARAMETERS = {"network": list(task.NETWORKS), "shuffled": ["patches", "pixels"], "steps": 1000}
-SHORT = {"steps": 20} | {
-    "RATES": {"ViT": (1e-9, 3e-2, 3.0), "CNN": (1e-9, 1e-2, 10.0)}  # the middle is best
+SHORT = {
+    "steps": 20,
+    "RATES": {"ViT": (1e-9, 3e-2, 3.0), "CNN": (1e-9, 1e-2, 10.0)},  # the middle is best
 }
 
 

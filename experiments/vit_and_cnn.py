@@ -12,8 +12,10 @@ from utils.data.pictures import digits
 from utils.tasks import patches as task
 
 PARAMETERS = {"network": list(task.NETWORKS), "pictures": [50, 100, 200, 500, 1221], "steps": 1000}
-SHORT = {"pictures": [50], "steps": 20} | {
-    "RATES": {"ViT": (1e-9, 3e-2, 3.0), "CNN": (1e-9, 1e-2, 10.0)}  # the middle is best
+SHORT = {
+    "pictures": [50],
+    "steps": 20,
+    "RATES": {"ViT": (1e-9, 3e-2, 3.0), "CNN": (1e-9, 1e-2, 10.0)},  # the middle is best
 }
 
 
@@ -24,10 +26,4 @@ def data():
 def measure(network: str, pictures: int, steps: int) -> dict:
     held = digits("file order")
     found = task.best_readers(network, held, pictures, steps=steps)
-    return {
-        "rate": found.rate,
-        "by rate": found.by_rate,
-        "parameters": sum(weight.numel() for weight in found.models[0].parameters()),
-        "validation": [task.reads(model, held.validation) for model in found.models],
-        "test": [task.reads(model, held.test) for model in found.models],
-    }
+    return task.row_of(found, held)

@@ -7,8 +7,10 @@ from utils.data.pictures import digits
 from utils.tasks import patches as task
 
 PARAMETERS = {"network": list(task.NETWORKS), "pictures": [50, 200, 1221], "steps": 1000}
-SHORT = {"pictures": [50], "steps": 20} | {
-    "RATES": {"ViT": (1e-9, 3e-2, 3.0), "CNN": (1e-9, 1e-2, 10.0)}  # the middle is best
+SHORT = {
+    "pictures": [50],
+    "steps": 20,
+    "RATES": {"ViT": (1e-9, 3e-2, 3.0), "CNN": (1e-9, 1e-2, 10.0)},  # the middle is best
 }
 
 

@@ -820,7 +820,7 @@ observe(
 
 # %%
 again = experiments.load("chinchilla_refit").rows[0]
-off = {name: again[key] for name, key in (("here", "off"), ("printed", "off, as printed"))}
+here, printed = again["off"], again["off, as printed"]
 
 # %% tags=["evidence"]
 observe(
@@ -830,10 +830,11 @@ observe(
     low=again["a low"],
     high=again["a high"],
     curves=again["by curves"],
-    **off,
+    here=here,
+    printed=printed,
     holds=again["a low"] < 0.5 < again["a"] < again["a high"] < 0.6
     and again["a low"] < again["by curves"] < again["a high"]
-    and off["printed"] > 3 * off["here"],
+    and printed > 3 * here,
 )
 
 # %% [markdown]

@@ -261,6 +261,17 @@ def best_readers(
     return tuned(trained, judged, RATES[kind], widen=True)
 
 
+def row_of(found: Tuned, held: Dataset) -> dict[str, object]:
+    """What experiments keep of networks: rate, weights, and for each seed the share read."""
+    return {
+        "rate": found.rate,
+        "by rate": found.by_rate,
+        "parameters": sum(weight.numel() for weight in found.models[0].parameters()),
+        "validation": [reads(model, held.validation) for model in found.models],
+        "test": [reads(model, held.test) for model in found.models],
+    }
+
+
 # What it sees -------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise
+from utils.exercises.forecasting.smape import negative, one_or_two, sales, several_weeks
 
 
 def mae_and_mape(target: Tensor, forecast: Tensor) -> tuple[float, float]:
@@ -25,24 +26,9 @@ exercise = Exercise(mae_and_mape, gradient=False)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-def sales(n: int) -> Tensor:
-    return 100 * random(n).exp()
-
-
-@exercise.stage("one week, or two")
-def one_or_two():
-    target = sales(1)
-    return [(target, 0.4 * target), (target, 1.7 * target), (sales(2), sales(2))]
-
-
-@exercise.stage("several weeks")
-def several_weeks():
-    return [(sales(5), sales(5)), (sales(8), sales(8))]
-
-
-@exercise.stage("weeks in which more was returned than sold, so that sales are negative")
-def negative():
-    return [(random(6), random(6)), (-sales(3), sales(3))]
+exercise.stage("one week, or two")(one_or_two)
+exercise.stage("several weeks")(several_weeks)
+exercise.stage("weeks in which more was returned than sold, so that sales are negative")(negative)
 
 
 @exercise.stage("a week without sales")
