@@ -21,7 +21,8 @@ BEGUN_WITH = dict(os.environ)  # libraries add to it: joblib, which counts proce
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
 FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
-SKIPPED: set[str] = set()  # tests, by name
+WAITING: set[str] = set()  # files of which a test was skipped, and may run the next time
+MAY_RUN = ("no Chromium found", "other programs")  # reasons that the setting doesn't tell
 
 # Until a run has told how long each file takes: the files that begin first.
 SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
@@ -234,8 +235,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     TAKEN[file] += report.duration
     FINE[file] += report.when == "teardown"
     FINE[file] -= report.failed
-    if report.skipped:
-        SKIPPED.add(report.nodeid)
+    if report.skipped and report.longrepr[2].removeprefix("Skipped: ").startswith(MAY_RUN):
+        WAITING.add(file)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -257,7 +258,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def stamp_tests(session: pytest.Session, folder: Path) -> None:
     """Stamp the files of tests that this process has run whole.
 
-    What a test is skipped for want of is part of the setting, all but Playwright's own Chromium.
+    What a test is skipped for want of is part of the setting, all but `MAY_RUN`.
     """
     from utils.press import stamps
     from utils.press.reach import WHOLE
@@ -268,9 +269,7 @@ def stamp_tests(session: pytest.Session, folder: Path) -> None:
         of_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
     read = {}
     for name, items in of_file.items():
-        skipped = [item for item in items if item.nodeid in SKIPPED]
-        waits = any("chromium" in item.fixturenames for item in skipped)
-        if name.endswith(".py") and FINE[name] == len(items) and not waits:
+        if name.endswith(".py") and FINE[name] == len(items) and name not in WAITING:
             built = any(WHOLE_BOOK in item.fixturenames for item in items)
             read[ROOT / name] = readings.behind(ROOT / name) | ({WHOLE} if built else set())
     for file, files in read.items():  # when all is known, since this reads them

@@ -240,9 +240,11 @@ def test_only_a_run_of_whole_folders_leaves_out_what_passed(
     ("outcomes", "fixture", "asked", "keyword", "stored"),
     [
         (["passed", "passed"], "build", "tests", "", {"tests/test_a.py"}),
-        (["passed", "skipped"], "build", "tests", "", {"tests/test_a.py"}),  # for want of a package
+        (["passed", "Java isn't installed"], "build", "tests", "", {"tests/test_a.py"}),
         (["passed", "passed"], "chromium", "tests", "", {"tests/test_a.py"}),
-        (["passed", "skipped"], "chromium", "tests", "", set()),  # it may come, and nothing tells
+        (["passed", "epubcheck isn't installed"], "chromium", "tests", "", {"tests/test_a.py"}),
+        (["passed", "no Chromium found"], "chromium", "tests", "", set()),  # it may come, unnoticed
+        (["passed", "other programs have the processor"], "chromium", "tests", "", set()),
         (["passed", "failed"], "build", "tests", "", set()),
         (["passed"], "build", "tests", "", set()),  # the other has not run
         (["passed", "passed"], "build", "tests/test_a.py::test_0", "", set()),
@@ -265,10 +267,16 @@ def test_a_file_of_tests_is_stamped_when_it_ran_whole_and_none_failed(
     )
     for name, outcome in zip(names, outcomes, strict=False):
         for when in ("setup", "call", "teardown"):
-            here = {"failed": outcome == "failed", "skipped": outcome == "skipped"}
+            here = {"failed": outcome == "failed", "skipped": outcome not in ("failed", "passed")}
             told = here if when == "call" else dict.fromkeys(here, False)
             plugin.pytest_runtest_logreport(
-                SimpleNamespace(nodeid=name, when=when, duration=0.0, **told)
+                SimpleNamespace(
+                    nodeid=name,
+                    when=when,
+                    duration=0.0,
+                    longrepr=("a.py", 1, f"Skipped: {outcome}"),
+                    **told,
+                )
             )
     plugin.pytest_sessionfinish(SimpleNamespace(config=config, items=items, exitstatus=0))
     assert {file.relative_to(ROOT).as_posix() for file in made} == stored
