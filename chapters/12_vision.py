@@ -19,7 +19,7 @@
 # - name pictures by sentences, and measure how well,
 # - test whether a model understands a sentence or only its words.
 #
-# Today builds on [Day 1](01_convolution.ipynb)'s digits and [Day 6](06_transformer.ipynb)'s encoder. It takes 45 minutes to read and 27 to write four functions; the exercises take another half an hour. At the end you put a scene together, describe it in English or Chinese, and a model on this page finds the sentence that fits.
+# Today builds on [Day 1](01_convolution.ipynb)'s digits and [Day 6](06_transformer.ipynb)'s encoder. It takes 45 minutes to read and 27 to write four functions; the exercises take another half an hour. At the end you put a scene together, describe it in English or Chinese, and a model chooses among your sentence and fifteen others.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
