@@ -160,25 +160,7 @@ ax = curves(lines, "training pictures", "read correctly (%)", logx=True)
 ax.set_xticks(amounts, amounts)
 plt.show()
 
-# %% tags=["evidence"]
-few, more, _ = amounts
-worth = {
-    f"{kind.lower()}{end}": fmean(of.column("test", network=kind, pictures=n)[0])
-    for kind in NAMES
-    for end, of, n in (("", plain, few), ("_more", unjittered, more))
-}
-observe(
-    "With {few} digits and jitter, Day 1's network reads {cnn:.0%} of the test digits; with {more} and no jitter, it reads {cnn_more:.0%}. The Transformer reads {vit:.0%} and {vit_more:.0%}.",
-    few=few,
-    more=more,
-    **worth,
-    holds=4 * few == more
-    and abs(worth["cnn"] - worth["cnn_more"]) < 0.05 < worth["vit_more"] - worth["vit"],
-)
-
 # %% [markdown]
-# So to Day 1's network, jitter was worth about as much as four times as many digits. To the Transformer it was worth less.
-#
 # To compare both networks on other pictures, exchange one word: take `data = load("CIFAR-10")` from `utils.data.pictures`, or `"Fashion-MNIST"` or `"Oxford Pets"`, train `reading.network_for(data, "ViT")` and `reading.network_for(data, "CNN")` with `reading.train`, and let them read `reading.some_of(data.test, 1000)`.
 
 # %% [markdown]
