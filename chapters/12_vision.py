@@ -19,7 +19,7 @@
 # - name pictures by sentences, and measure how well,
 # - test whether a model understands a sentence or only its words.
 #
-# Today builds on [Day 1](01_convolution.ipynb)'s digits and [Day 6](06_transformer.ipynb)'s encoder. It takes 45 minutes to read and 27 to write four functions; the exercises take another half an hour. At the end you put a scene together, describe it in English or Chinese, and a model on this page finds the sentence that fits.
+# Today builds on [Day 1](01_convolution.ipynb)'s digits and [Day 6](06_transformer.ipynb)'s encoder. It takes 45 minutes to read and 27 to write four functions; the exercises take another half an hour. At the end you put a scene together, describe it in English or Chinese, and a model chooses among your sentence and fifteen others.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -113,7 +113,7 @@ mechanisms.row(scene, P=6)
 plt.show()
 
 # %% [markdown]
-# The answers come from a second encoder, the **text encoder**, which reads sentences; the first is the **image encoder**. Both are trained together, until a picture and its sentence get similar vectors. That is **CLIP**, contrastive language-image pre-training {cite}`radford2021learning`. To name a picture, we look for the sentence that is nearest to it.
+# This Transformer is our **image encoder**. A second one, the **text encoder**, reads the possible answers: sentences. Both are trained together, until a picture and its sentence get similar vectors. That is **CLIP**, contrastive language-image pre-training {cite}`radford2021learning`. To name a picture, we look for the sentence that is nearest to it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "CLIP: two encoders turn pictures and sentences into vectors in one space. A picture's vector (blue) and its sentence's (orange) should point the same way.", "name": "fig-vis-towers"}, "image": {"alt": "On the left are two pictures: a red three left of a blue seven, and a small green circle. Arrows lead from both to a blue box, image encoder. On the right are two boxes with the sentences that describe them, and arrows from both to an orange box, text encoder. From both encoders an arrow leads to a circle in the middle, one space. In it are two pairs of arrows; in each pair, a blue and an orange arrow point nearly the same way."}}
 lines = ["a red three\nleft of\na blue seven", "a small\ngreen circle"]
@@ -176,7 +176,7 @@ mechanisms.plane(n=4, at=6)
 plt.show()
 
 # %% [markdown]
-# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its heads [attend to far patches](deeper/12_vision.ipynb#deeper-looks), before training and after.
+# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its attention heads [attend to far patches](deeper/12_vision.ipynb#deeper-looks), before training and after.
 #
 # Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
@@ -213,7 +213,7 @@ check.show_reference("class_and_positions")
 #
 # ### A Vision Transformer reads digits
 #
-# *4 minutes.* We train one with two blocks of width 48 on Day 1's digits. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding uses your two functions:
+# *4 minutes.* We train one with two blocks of width 48 on Day 1's digits. Its rival is Day 1's network, now without pooling over the whole map. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding uses your two functions:
 
 
 # %%
@@ -248,8 +248,6 @@ observe(
 
 # %% [markdown]
 # It reads digits. Day 1's network has a head start, because locality and weight sharing are built into its convolutions. The Transformer has both inside a patch; between patches it has to learn them from pictures. How many pictures does that take? (Both networks see the pictures with Day 1's **jitter**: each is shifted, turned and slanted a little, differently in each epoch.)
-#
-# (Day 1's network is the one with max pooling here.)
 
 # %%
 DAY_1, VIT = "Day 1's network", "Vision Transformer"
@@ -283,7 +281,7 @@ plt.show()
 #
 # ### CLIP: pictures and sentences in one space
 #
-# *14 minutes, 8 of them yours.* CLIP needs pictures that come with sentences. A small grammar puts one to three things on a black canvas. Each thing has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. The grammar describes each scene in English and in Chinese, in several ways.
+# *14 minutes, 8 of them yours.* CLIP needs pictures that come with sentences. Ours show one to three things on a black canvas. Each thing has one of thirteen **forms** (ten handwritten digits, a circle, a square, a triangle) and one of five colours. A small grammar describes each scene in English and Chinese, in several ways.
 
 # %%
 written = [
@@ -314,7 +312,7 @@ table(rows, ["picture", "in English", "in Chinese"])
 # s_{ij} = \langle u_i, v_j \rangle, \qquad |u_i| = |v_j| = 1 .
 # $$ (eq-similarity)
 #
-# These pictures need no labels. In a batch of $B$ pairs, each picture's own sentence is correct, and the other $B - 1$ count as wrong. (For our example, *a red three* would fit, too. The loss counts it as wrong.)
+# These pictures need no other labels. In a batch of $B$ pairs, each picture's own sentence is correct, and the other $B - 1$ count as wrong. (For our example, *a red three* would fit, too. The loss counts it as wrong.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "In a batch of four, the four pairs are on the diagonal; the other twelve similarities belong to wrong pairs, which cost nothing to collect. The numbers are invented.", "name": "fig-vis-table"}, "image": {"alt": "A table of four by four similarities. The rows are pictures: a red three, a blue five, a small green circle, a red seven. The columns are the sentences of these four, in the same order. On the diagonal, framed, are 0.9, 0.8, 0.9 and 0.8. Next come 0.6 for the red three and the sentence a red seven, and 0.5 for the blue five with it."}}
 invented = torch.tensor(
@@ -355,7 +353,7 @@ plt.show()
 # ```{exercise} The contrastive loss
 # :label: exercise-contrastive-loss
 #
-# *8 minutes.* Compute {eq}`eq-contrastive`. The vectors arrive as the encoders return them, of any length, and temperatures go down to 0.01. ([Solution](solutions/12_vision.ipynb#solution-contrastive-loss))
+# *8 minutes.* Compute {eq}`eq-contrastive`. The vectors come straight from the linear layers, so they have any length. Temperatures go down to 0.01. ([Solution](solutions/12_vision.ipynb#solution-contrastive-loss))
 # ```
 
 
@@ -417,7 +415,7 @@ print("patches, losses and probabilities agree")
 # %% [markdown]
 # ## Train it
 #
-# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model, trained for far longer, is stored. Its first 3,000 batches held scenes of one thing only: with those, the colour alone isn't enough to find a sentence, so the form decides. The next 3,000 held 128 scenes each, of one to three things. Both models read patches of 4 × 4.
+# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model, trained for far longer, is stored. Its first 3,000 batches held scenes of one thing only. Many of those share a colour, so only the form tells them apart. The next 3,000 held 128 scenes each, of one to three things. Both models read patches of 4 × 4.
 #
 # We show each model a new picture of one thing, with sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
 
@@ -645,7 +643,7 @@ check("unpatch", unpatch)
 # ```{exercise} Recall at k
 # :label: exercise-recall-at-k
 #
-# *Core, 8 minutes.* Each picture looks for its own sentence among many. Return **recall at k**: the share of pictures whose own sentence is among the $k$ most similar ones. Several pictures may share a sentence, so `own` holds the number of each picture's own. ([Solution](solutions/12_vision.ipynb#solution-recall-at-k))
+# *Core, 8 minutes.* Each picture looks for its own sentence among many. Return **recall at k**: the share of pictures whose own sentence is among the $k$ most similar ones. Several pictures may share a sentence, so `own` holds the number of each picture's own sentence. ([Solution](solutions/12_vision.ipynb#solution-recall-at-k))
 # ```
 
 

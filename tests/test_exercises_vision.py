@@ -268,3 +268,63 @@ OTHER_STYLES = [
 @pytest.mark.parametrize(("name", "answer"), OTHER_STYLES)
 def test_an_answer_in_another_style_is_right(name, answer):
     assert check.exercises[name].judge(answer) == (True, "correct.")
+
+
+# What readers tried -------------------------------------------------------------------------------
+
+
+def contrast_of_probabilities(u, v, tau):
+    odds, own = (unit(u) @ unit(v).T / tau).softmax(dim=1), torch.arange(len(u))
+    return (F.cross_entropy(odds, own) + F.cross_entropy(odds.T, own)) / 2
+
+
+def told_by_the_first(s):
+    first, second = s[..., 0] > s[..., 1], s[:, 0] > s[:, 1]  # of each picture, of each sentence
+    pictures, sentences = first.all(dim=1).double(), second.all(dim=1).double()
+    return pictures.mean(), sentences.mean(), (pictures * sentences).mean()
+
+
+READERS = [
+    ("contrastive_loss", "probabilities_of_rows", contrast_of_probabilities),
+    (
+        "contrastive_loss",
+        "logarithm_of_a_scale",
+        lambda u, v, tau: both(math.exp(tau) * unit(u) @ unit(v).T),
+    ),
+    (
+        "zero_shot",
+        "row_by_row",
+        lambda u, v, tau: torch.softmax(F.cosine_similarity(u, v, dim=1) / tau, dim=0),
+    ),
+    (
+        "recall_at_k",
+        "similarities_of_all",
+        lambda s, own, k: ((s > s[:, own]).long().sum(dim=1) < k).float().mean().item(),
+    ),
+    ("told_apart", "all_to_the_first", told_by_the_first),
+]
+
+
+@pytest.mark.parametrize(("name", "mistake", "answer"), READERS)
+def test_a_mistake_that_readers_made_is_named(name, mistake, answer):
+    exercise = check.exercises[name]
+    assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
+
+
+def test_a_sum_over_the_batch_is_named_even_if_it_is_not_finite():
+    def summed(u, v, tau):
+        logits = unit(u) @ unit(v).T / tau
+        ways = logits.softmax(dim=1), logits.softmax(dim=0)
+        return -sum(way.diagonal().log().sum() for way in ways) / 2
+
+    exercise = check.exercises["contrastive_loss"]
+    passed, sentence = exercise.judge(summed)
+    assert not passed and sentence.endswith(exercise.mistakes["sum_over_the_batch"].says)
+
+
+@pytest.mark.parametrize(
+    ("given", "mistake"), [(14.4, "weights_once"), (15.6, "width_not_squared"), (16, "pairs_alone")]
+)
+def test_a_part_of_the_cost_is_named(given, mistake):
+    exercise = check.exercises["cost_of_patches"]
+    assert exercise.judge(given) == (False, exercise.mistakes[mistake].says)

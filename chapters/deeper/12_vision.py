@@ -116,7 +116,7 @@ observe(
 )
 
 # %% [markdown]
-# Dosovitskiy et al. {cite}`dosovitskiy2021image` saw rows and columns alike in networks that had learned from far more pictures.
+# Dosovitskiy et al. {cite}`dosovitskiy2021image` trained on far more pictures. In their networks, positions in the same row are similar, and so are those in the same column.
 
 # %% [markdown]
 # ```{exercise} The likeness of positions
@@ -155,7 +155,7 @@ lines = {
     for how, of in (("jitter", plain), ("none", unjittered))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With few pictures, jitter helps both networks most; with all of them, it hardly helps the Transformer. Test digits read correctly, with and without it, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-jitter"}, "image": {"alt": "Four rising curves over 50 to 1,221 pictures, on a logarithmic axis: Day 1's network and the Transformer, each with and without jitter."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With few pictures, jitter helps both networks most; with all of them, it no longer helps the Transformer. Test digits read correctly, with and without it, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-jitter"}, "image": {"alt": "Four rising curves over 50 to 1,221 pictures, on a logarithmic axis: Day 1's network and the Transformer, each with and without jitter."}}
 ax = curves(lines, "training pictures", "read correctly (%)", logx=True)
 ax.set_xticks(amounts, amounts)
 plt.show()
@@ -180,7 +180,7 @@ everywhere = reading.distances(6).mean().item()  # if all 36 patches had the sam
 encoders = {"untrained": naming.clip(seed=0).image_encoder, "trained": clip.image_encoder}
 reach = {name: reading.looks(encoder, new) for name, encoder in encoders.items()}  # (2, 4) each
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training hardly changes how far the heads look: in both blocks, it is about as far as a head looks that gives all patches the same weight. Attention distances in the lesson's CLIP, before and after training, on 200 new scenes. Mean and range of a block's four heads.", "name": "fig-vis-looks"}, "image": {"alt": "Five bars of nearly the same length, about 3: block 1 untrained and trained, block 2 untrained and trained, and the same weight for all. The lines for the range are short; the longest is that of block 2, trained."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training hardly changes how far the heads look: in both blocks, it is about as far as with the same weight for all patches. Attention distances in the lesson's CLIP, before and after training, on 200 new scenes. Mean and range of a block's four heads.", "name": "fig-vis-looks"}, "image": {"alt": "Five bars of nearly the same length, about 3: block 1 untrained and trained, block 2 untrained and trained, and the same weight for all. The lines for the range are short; the longest is that of block 2, trained."}}
 by_block = {
     f"block {i + 1}, {of}": each[i].tolist() for i in range(2) for of, each in reach.items()
 }
@@ -199,7 +199,7 @@ observe(
 )
 
 # %% [markdown]
-# So its heads look everywhere, as they did before training. That is no law: in large Vision Transformers, some heads of the lowest layers do look at neighbours {cite}`dosovitskiy2021image`. They have to learn it, too: trained on fewer pictures, they don't {cite}`raghu2021vision`.
+# So none of its heads keeps to neighbours, before training or after. That is no law: in large Vision Transformers, some heads of the lowest layers do look at neighbours {cite}`dosovitskiy2021image`. They have to learn it, too: trained on fewer pictures, they don't {cite}`raghu2021vision`.
 
 # %% [markdown]
 # ```{exercise} Attention distance
@@ -231,7 +231,7 @@ for pool, name in (("class", "class token"), ("mean", "mean of the patches")):
     best = max(by_rate, key=by_rate.get)
     answers[name] = pooled.column("test", pool=pool, rate=best)[0]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A class token and a mean read equally well here. Test digits read correctly, each at the best of three learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-pooled"}, "image": {"alt": "Two bars, class token and mean of the patches."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A class token and a mean read about equally well here. Test digits read correctly, each at the best of three learning rates. Mean and range of three seeds (stored experiment).", "name": "fig-vis-pooled"}, "image": {"alt": "Two bars, class token and mean of the patches."}}
 bars({name: [100 * r for r in of] for name, of in answers.items()}, "correct (%)")
 plt.show()
 
@@ -303,7 +303,7 @@ table(rows, ["patch", "patches", "products", "of these, scores and averages"])
 # - **Attention**: the weight that the class token gives to the patch in the last block, averaged over the heads.
 # - **Roll-out** {cite}`abnar2020quantifying`: say that half of what leaves a block came in through the residual connection. Then each block's weights $A_l$, averaged over the heads, are mixed with the identity, and the blocks are multiplied: $\tilde A_L \cdots \tilde A_1$ with $\tilde A_l = \tfrac12 (A_l + I)$. The class token's row says how much of each patch it would hold if attention were all that happens.
 # - **Gradient × input**: the gradient of the similarity with respect to the patch's numbers, times these numbers, summed up.
-# - **Occlusion**: how far the similarity falls when the patch is painted black, like the ground.
+# - **Occlusion**: how far the similarity falls when the patch is painted black, like the background.
 
 # %%
 show_source(decided_patches.scores)
@@ -469,7 +469,7 @@ plt.show()
 # ```{exercise} A class in several ways
 # :label: exercise-several-ways
 #
-# *Core, 7 minutes.* A class can be named in several ways: *a red three*, *a three in red*. CLIP joins their vectors to one: each is divided by its length, and so is the mean of the results. Return it for each class. ([Solution](../solutions/12_vision.ipynb#solution-several-ways))
+# *Core, 7 minutes.* A class can be named in several ways: *a red three*, *a three in red*. CLIP combines their vectors into one: each is divided by its length, and so is the mean of the results. Return this vector for each class. ([Solution](../solutions/12_vision.ipynb#solution-several-ways))
 # ```
 
 

@@ -68,7 +68,7 @@ def class_and_positions(tokens, class_token, positions):
 class_and_positions = check("class_and_positions", class_and_positions)
 
 # %% [markdown]
-# One addition serves all pictures: the positions have no batch axis, so the same table is added to each. And because the class token is the same in every picture, its own row $p_0$ could be merged into it. It is there so that every position is treated the same way.
+# One addition serves all pictures: the positions have no batch axis, so the same table is added to each. And because the class token is the same in every picture, its own row $p_0$ could be merged into it. The row exists only so that every position is treated the same way.
 
 # %% [markdown]
 # (solution-contrastive-loss)=

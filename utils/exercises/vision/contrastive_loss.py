@@ -1,5 +1,7 @@
 """Which sentence belongs to which picture? Every other pair in the batch is a wrong answer."""
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -35,9 +37,9 @@ def pairs(B: int, E: int, tau: float | Tensor, *, unit: bool = False) -> tuple:
     return images, sentences, tau
 
 
-@exercise.stage("two pairs of unit vectors at a temperature of 1")
-def two_pairs():
-    return [pairs(2, 3, 1.0, unit=True)]
+@exercise.stage("three pairs of unit vectors at a temperature of 1")
+def three_pairs():
+    return [pairs(3, 4, 1.0, unit=True)]
 
 
 @exercise.stage("vectors of any length")
@@ -182,6 +184,14 @@ def softmax_twice(images, sentences, tau):
     return (own(logits.softmax(1)).mean() + own(logits.T.softmax(1)).mean()) / 2
 
 
+@exercise.mistake(
+    "your table holds the probabilities of its rows, but `cross_entropy` takes logits: it does the "
+    "softmax itself."
+)
+def probabilities_of_rows(images, sentences, tau):
+    return both((cosines(images, sentences) / tau).softmax(1))
+
+
 @exercise.mistake("the logarithm is missing: that is minus a probability.")
 def no_logarithm(images, sentences, tau):
     logits = cosines(images, sentences) / tau
@@ -241,7 +251,7 @@ def one_length_for_all(images, sentences, tau):
     "the temperature itself."
 )
 def logarithm_of_a_scale(images, sentences, tau):
-    return both(cosines(images, sentences) * torch.as_tensor(tau).exp())
+    return both(cosines(images, sentences) * math.exp(tau))
 
 
 @exercise.mistake("your logits are distances, which are *small* where two vectors agree.")

@@ -91,6 +91,21 @@ def feed_forward_alone():
     return cost(P / 2, each=8 * D) / cost(P, each=8 * D)
 
 
+@exercise.mistake(
+    "that is with the matrices' weights counted once: every patch is multiplied by them, n times."
+)
+def weights_once():
+    few, many = (SIDE / P) ** 2, (2 * SIDE / P) ** 2
+    return (12 * D + 2 * many**2) / (12 * D + 2 * few**2)
+
+
+@exercise.mistake(
+    "the pairs weigh 768 times too much: the matrices have 12 · 768² weights, not 12 · 768."
+)
+def width_not_squared():
+    return cost(P / 2, each=12) / cost(P, each=12)
+
+
 @exercise.mistake("that is by how much it grows more than at first: give the factor.")
 def growth():
     return cost_of_patches() - 1

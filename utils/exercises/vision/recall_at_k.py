@@ -173,6 +173,14 @@ def ranks_of_all(similarity, own, k):
 
 
 @exercise.mistake(
+    "`similarity[:, own]` takes the sentences of all pictures in each row: `similarity[torch."
+    "arange(B), own]` takes one a row."
+)
+def similarities_of_all(similarity, own, k):
+    return share((similarity > similarity[:, own]).sum(1) < k)
+
+
+@exercise.mistake(
     "`topk` goes down the columns, to the pictures nearest to each sentence: with `dim=1` it finds "
     "the sentences nearest to each picture."
 )

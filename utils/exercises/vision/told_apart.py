@@ -109,6 +109,16 @@ def first_alone(similarity):
 
 
 @exercise.mistake(
+    "you want both pictures nearer to the first sentence, and both sentences nearer to the first "
+    "picture: what belongs to the second?"
+)
+def all_to_the_first(similarity):
+    a, b, c, d = similarity.flatten(1).unbind(1)
+    sentences, pictures = (a > b) & (c > d), (a > c) & (b > d)
+    return shares(sentences, pictures, sentences & pictures)
+
+
+@exercise.mistake(
     "in (1) and (2), one of the two is enough in yours: in a pair both have to be right."
 )
 def either(similarity):

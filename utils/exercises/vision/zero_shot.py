@@ -60,6 +60,14 @@ def cosines(images: Tensor, sentences: Tensor) -> Tensor:
     return unit(images) @ unit(sentences).T
 
 
+@exercise.mistake(
+    "`cosine_similarity` compares row i with row i: here each picture is compared with every "
+    "sentence, so give each of the two an axis of its own."
+)
+def row_by_row(images, sentences, tau):
+    return (F.cosine_similarity(images, sentences) / tau).softmax(0)
+
+
 @exercise.mistake("your softmax runs over the pictures: each picture chooses among the sentences.")
 def over_the_pictures(images, sentences, tau):
     return (cosines(images, sentences) / tau).softmax(0)
