@@ -74,7 +74,7 @@ train: $(READY) ## train a GPT in several processes of this machine, from its ch
 days: $(READY) ## write the table of contents and the lists of days from lessons.toml
 	@$(BIN)/python -m utils.press.lessons
 
-new-day: $(READY) ## begin a lesson: NUMBER=11 TOPIC=vision
+new-day: $(READY) ## begin a lesson: NUMBER=16 TOPIC=audio
 	@$(BIN)/python -m utils.press.new_day "$(NUMBER)" "$(TOPIC)"
 
 class: $(READY) ## make a folder of some days for students, and one with solutions for you: FROM=1 TO=7

@@ -121,7 +121,7 @@ def _filled(template: str, words: dict) -> str:
 
 def main(arguments: list[str]) -> None:
     if len(arguments) != 2 or not arguments[0].isdecimal() or not arguments[1]:
-        sys.exit("Say which day and what it is about: make new-day NUMBER=12 TOPIC=vision")
+        sys.exit("Say which day and what it is about: make new-day NUMBER=16 TOPIC=audio")
     try:
         files = begin(int(arguments[0]), arguments[1])
     except (ValueError, notebooks.LessonError) as error:
