@@ -14,7 +14,7 @@
 # After today you can
 #
 # - measure how far off a forecast is, and know which forecasts a measure rewards,
-# - compare a forecast with “as last week” before you believe it,
+# - compare a forecast with “same as last week” before you believe it,
 # - roll the forecast origin, so that no forecast is judged on data that it has seen,
 # - find the step of a pipeline that sees the future,
 # - put an interval around a forecast, and count how often it holds,
@@ -104,7 +104,7 @@ mechanisms.parts_and_window({name: len(part) for name, part in parts.items()}, w
 plt.show()
 
 # %% [markdown]
-# So the experiment can't be repeated exactly. Our networks read 8 weeks of scaled sales; the article's also read the calendar, Fourier terms, two lags and a mean of four weeks. Ours learn by Adam at a rate that rises and falls; the article's by AdamW, with a rate that falls on plateaus (LSTM) or along a cosine after a warm-up (Transformer). The loss is Huber's, as in the article: the squared error, or the absolute one where it is large. A stored experiment with ten seeds chose the best of four learning rates on the validation weeks. Here are three of the seeds.
+# So the experiment can't be repeated exactly. Our networks read 8 weeks of scaled sales; the article's also read the calendar, Fourier terms, two lags and a mean of four weeks. Ours learn by Adam at a rate that rises and falls; the article's by AdamW, with a rate that falls on plateaus (LSTM) or along a cosine after a warm-up (Transformer). The loss is Huber's, as in the article: the squared error, or the absolute one where it is large. A stored experiment with ten seeds chose the best of seven learning rates on the validation weeks. Here are three of the seeds.
 
 # %% tags=["training"]
 stored = experiments.load("weekly_sales")
@@ -155,7 +155,7 @@ observe(
 #
 # ## Step by step
 #
-# ### The naive forecast: as last week
+# ### The naive forecast: same as last week
 #
 # *9 minutes, 7 of them yours.* The **naive** forecast repeats the last value. For daily sales that isn't clever, because Sunday isn't like Saturday. The **seasonal naive** forecast repeats the last season, which has $m$ steps: for daily sales with a weekly season, $m = 7$. After $n$ known steps, it predicts
 #
@@ -168,7 +168,7 @@ mechanisms.last_season([9, 4, 5, 6, 7, 12, 14], season=7, T=7)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} As last week
+# ```{exercise} Same as last week
 # :label: exercise-seasonal-naive
 #
 # *7 minutes.* Forecast T steps by {eq}`eq-seasonal-naive`. If T is longer than a season, the season is repeated as often as needed. ([Solution](solutions/14_forecasting.ipynb#solution-seasonal-naive))
@@ -196,7 +196,7 @@ times = published["Transformer"].mae / naive_error
 
 # %% tags=["evidence"]
 observe(
-    "*As last week* is off by £{naive:,.0f}. The table's Transformer is {times:.1f} times as far off.",
+    "*Same as last week* is off by £{naive:,.0f}. The table's Transformer is {times:.1f} times as far off.",
     naive=naive_error,
     times=times,
     holds=times > 3,
@@ -252,7 +252,7 @@ def measures(forecast):
     return mae(target, forecast).item(), mape(target, forecast).item(), symmetric, weighted
 
 
-rows = {"as last week": measures(as_last_week)}
+rows = {"same as last week": measures(as_last_week)}
 constants = {name: target.mean() - of.mae for name, of in published.items()}
 for name, c in constants.items():
     rows |= {f"{name}, in print": published[name], f"always £{c:,.0f}": measures(c.expand(8))}
@@ -278,7 +278,7 @@ observe(
 )
 
 # %% [markdown]
-# Two networks that each repeat one number, less than half of the mean sales, would give this table. That fits, but it is no proof. (The weighted errors are further apart, and other forecasts have the same averages.) But our own networks did nearly that. No training target was as high as the test weeks, because the two high weeks lie at the very beginning, where they are only inputs. *As last week* gets the new level for free.
+# Two networks that each repeat one number, less than half of the mean sales, would give this table. That fits, but it is no proof. (The weighted errors are further apart, and other forecasts have the same averages.) But our own networks did nearly that. No training target was as high as the test weeks, because the two high weeks lie at the very beginning, where they are only inputs. *Same as last week* gets the new level for free.
 #
 # ### The rolling origin
 #
@@ -331,7 +331,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Over 52 weeks, *as last week* is off by £{last:,.0f} on average, and *as in the same week last year* is off by £{year:,.0f}.",
+    "Over 52 weeks, *same as last week* is off by £{last:,.0f} on average, and *same as last year* is off by £{year:,.0f}.",
     last=errors["last week"],
     year=errors["last year's week"],
     holds=len(year) == 52 and errors["last year's week"] < errors["last week"] < 60_000,
@@ -429,7 +429,7 @@ conformal_width = check("conformal_width", conformal_width)
 check.show_reference("conformal_width")
 
 # %% [markdown]
-# Each week, the errors of *as last week* so far give the interval for the next one. Do these intervals contain 80% of the weeks?
+# Each week, the errors of *same as last week* so far give the interval for the next one. Do these intervals contain 80% of the weeks?
 
 # %%
 off_by = (two_years[1:] - two_years[:-1]).abs()  # (103,)
@@ -457,7 +457,7 @@ observe(
 #
 # ## Is it right?
 #
-# *1 minute.* We compare your functions with the book's own. And a library's model that does nothing but subtract the last season must forecast *as last week*.
+# *1 minute.* We compare your functions with the book's own. And a library's model that does nothing but subtract the last season must forecast *the same as last week*.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -519,7 +519,7 @@ plt.show()
 #
 # All networks predict three **quantiles** per day, which 10%, 50% and 90% of the sales should not exceed. Their loss asks for them: for the quantile 0.9, a target above the forecast costs nine times as much as one below ([the pinball loss](deeper/14_forecasting.ipynb#deeper-quantiles)).
 #
-# The rival is your `seasonal_naive`. To compare series, each error is divided by the mean error of *as last week* over the past: the **MASE** {cite}`hyndman2006another`.
+# The rival is your `seasonal_naive`. To compare series, each error is divided by the mean error of *same as last week* over the past: the **MASE** {cite}`hyndman2006another`.
 
 # %%
 show_source(forecasting.LinearForecaster)
@@ -538,7 +538,7 @@ live = {name: field.error(seen, "test", made) for name, made in live.items()}
 
 # %% tags=["evidence"]
 observe(
-    "In these weeks before the new year, *as last week* has a MASE of {naive:.2f}. The linear network, trained on a hundred series, has one of {linear:.2f}.",
+    "In these weeks before the new year, *same as last week* has a MASE of {naive:.2f}. The linear network, trained on a hundred series, has one of {linear:.2f}.",
     naive=live["naive"],
     linear=live["linear"],
     holds=live["linear"] < live["naive"] - 0.2,
@@ -550,7 +550,7 @@ observe(
 # %% tags=["view"]
 guess(
     "Which method is best if each learns from a single series of three years?",
-    ["the LSTM", "SARIMAX, a classical method", "as last week"],
+    ["the LSTM", "SARIMAX, a classical method", "same as last week"],
     right="SARIMAX, a classical method",
     because="The figure below shows it: with one series, a network has too little to learn from.",
 )
@@ -570,7 +570,7 @@ by_group = {
     for name in ("linear", "DLinear", "LSTM", "Transformer")
 }
 alone = {name: mase_of(name) for name in ("seasonal naive", "ETS", "SARIMAX")}
-levels = {name.replace("seasonal naive", "as last week"): x for name, x in alone.items()}
+levels = {name.replace("seasonal naive", "same as last week"): x for name, x in alone.items()}
 levels |= {"best possible": many.rows[0]["best possible, error"]}
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A network needs more than one series. Error (MASE) on the same twenty series by the number of training series. Grey: methods with a model for each series, and the best possible forecast (stored experiment).", "name": "fig-fore-many"}, "image": {"alt": "Four curves over 1, 10 and 100 series, which fall up to 10, between horizontal lines: as last week at the top, then ETS and SARIMAX, and the best possible forecast at the bottom."}}
@@ -629,11 +629,11 @@ before, after = list(range(origin - 28, origin)), list(range(origin, origin + 14
 promoted = [day for day in before + after if chain.known[ONE, day, 0]]
 lines = {
     "sales": (before + after, chain.values[ONE, before[0] : after[-1] + 1]),
-    "as last week": (after, by_naive[ONE, 1]),
+    "same as last week": (after, by_naive[ONE, 1]),
     "linear network": (after, made[:, 1]),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The network expects the promotion (grey); *as last week* can't. The day with the highest sales lies above its 80% interval (shaded). Sales before and after an origin (dotted), and two forecasts.", "name": "fig-fore-one"}, "image": {"alt": "A jagged curve of six weeks. From the dotted line on, two forecasts go on with it, one of them in a shaded band."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The network expects the promotion (grey); *same as last week* can't. The day with the highest sales lies above its 80% interval (shaded). Sales before and after an origin (dotted), and two forecasts.", "name": "fig-fore-one"}, "image": {"alt": "A jagged curve of six weeks. From the dotted line on, two forecasts go on with it, one of them in a shaded band."}}
 ax = curves(lines, "day", "sales")
 ax.fill_between(after, made[:, 0], made[:, 2], alpha=0.2, linewidth=0)
 for day in promoted:
@@ -723,7 +723,7 @@ undecided = all(3 <= seeds <= 7 for seeds in ahead_in.values())
 # %% tags=["evidence"]
 claim(
     "fore-1",
-    "Yes, if it reads 8 weeks ({least:.0%} to {most:.0%}), not 4 or 12. But *as last week* (£{naive:,.0f}) beats both LSTM (£{lstm:,.0f}) and Transformer (£{best:,.0f}).",
+    "Yes, if it reads 8 weeks ({least:.0%} to {most:.0%}), not 4 or 12. But *same as last week* (£{naive:,.0f}) beats both LSTM (£{lstm:,.0f}) and Transformer (£{best:,.0f}).",
     least=min(lead),
     most=max(lead),
     naive=naive_error,
@@ -742,7 +742,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "fore-2",
-    "Yes, better than *as last week* (MASE {naive:.2f}): the LSTM reaches {hundred:.2f} with a hundred series and {one:.2f} with one. SARIMAX reaches {classic:.2f}.",
+    "Yes, better than *same as last week* (MASE {naive:.2f}): the LSTM reaches {hundred:.2f} with a hundred series and {one:.2f} with one. SARIMAX reaches {classic:.2f}.",
     naive=alone["seasonal naive"],
     hundred=mase_of("LSTM", 100),
     one=mase_of("LSTM"),
@@ -768,7 +768,7 @@ claim(
         abs(before - 0.8) < 0.03 and abs(after - 0.8) < 0.02 and shop < 0.76
     ),
     experiment="sales_coverage",
-    scale="three networks, each at one rate, not tuned; 100 generated series, four later origins, three seeds; 83 weeks of a shop, errors of *as last week*",
+    scale="three networks, each at the best of four settings; 100 generated series, four later origins, three seeds; 83 weeks of a shop, errors of *same as last week*",
 )
 
 # %% [markdown]
@@ -857,7 +857,7 @@ check("scaled_by_past", scaled_by_past)
 # %% tags=["view"]
 points = {
     "measure how far off a forecast is, and know which forecasts a measure rewards": "smape mae_and_mape weighted_mae mape_optimum",
-    "compare a forecast with “as last week” before you believe it": "seasonal_naive",
+    "compare a forecast with “same as last week” before you believe it": "seasonal_naive",
     "roll the forecast origin, so that no forecast is judged on data that it has seen": "rolling_origin windows",
     "find the step of a pipeline that sees the future": "which_leaks scaled_by_past",
     "put an interval around a forecast, and count how often it holds": "conformal_width",

@@ -23,7 +23,7 @@ from utils.exercises.forecasting import check
 
 # %% [markdown]
 # (solution-seasonal-naive)=
-# ## As last week
+# ## Same as last week
 #
 # The last season is the slice `past[:, -season:]`. Step $t$ of the forecast is its step $t$ modulo the season's length, so one index picks all steps at once, and a forecast longer than a season begins again.
 

@@ -1,4 +1,4 @@
-"""Forecast as last week, day by day."""
+"""Forecast the same as last week, day by day."""
 
 import torch
 from torch import Tensor
