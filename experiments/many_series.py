@@ -6,9 +6,9 @@ own, trained for 200 steps (seven hundred were no better on the validation origi
 with 100 the twenty are among them. ETS and SARIMAX always have one each, and no error for other
 groups. "days" is the length of the history. Each method but the naive one has four settings, chosen
 at four earlier origins with the first seed, and with a group of 1 there is no second one. A list
-has a number for each seed: errors in those of "as a week ago" over the past (MASE), also on each
-series' best tenth of the days ("peaks") and the others; "by series" and "by day" are means over the
-seeds. "best possible" is the error of the true median.
+has a number for each seed: errors in those of "same as last week" over the past (MASE), also on
+each series' best tenth of the days ("peaks") and the others; "by series" and "by day" are means
+over the seeds. "best possible" is the error of the true median.
 """
 
 import torch

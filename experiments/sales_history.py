@@ -3,7 +3,7 @@
 The last days of a hundred generated series, of which twenty are judged, as in "many_series". The
 weeks to forecast are the same for all, and so is the scale of the errors. SARIMAX isn't among the
 methods: with short histories most of its fits fail to converge. A list has a number for each seed:
-errors in those of "as a week ago" over the whole past (MASE).
+errors in those of "same as last week" over the whole past (MASE).
 """
 
 from utils.data.sales import generate

@@ -2,9 +2,10 @@
 
 A hundred generated series, of which twenty are judged, as in "many_series". "inputs": "given" are
 the days on which there was a promotion or a holiday, known two weeks ahead; "hidden" leaves them
-out; "false" are those of another series, at another time. SARIMAX has a model for each series, the
-others learn from all of them. Settings are chosen for each kind of inputs by itself. A list has a
-number for each seed: errors in those of "as a week ago" over the past (MASE).
+both out, "promotions" gives these alone; "false" are those of another series, at another time.
+SARIMAX has a model for each series, the others learn from all of them. Settings are chosen for each
+kind of inputs by itself. A list has a number for each seed: errors in those of "same as last week"
+over the past (MASE).
 """
 
 from utils.data.sales import generate

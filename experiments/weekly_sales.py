@@ -1,12 +1,13 @@
-"""A shop's weekly sales: does a Transformer beat an LSTM there, and do both beat "as last week"?
+"""A shop's weekly sales: does a Transformer beat an LSTM there, and do both beat no model at all?
 
 The protocol of a published table ("From RNN to Transformer", §7.3) as far as it is described:
 Huber's loss, batches of 64, sales scaled by the training weeks', the last 15% of the weeks to test
 on. Windows of 60 don't fit into its 54 weeks: here they are of 4, 8 or 12, and Adam's rate rises
 and falls. "weeks": "all" are those of the table, from December 2010 on, with a first and a last
 week that lack days; "whole" are those without these two; "two years" begin in December 2009. Each
-network has four rates, of which the one counts that is best on the validation weeks, on average
-over ten seeds. A list has a number for each seed; what needs no training has one number.
+network has seven rates, of which the one counts that is best on the validation weeks, on average
+over the first five of ten seeds. A list has a number for each seed; what needs no training has one
+number.
 
 "mae" in pounds, "mape" and "smape" as shares, "wmae" with weights by the training weeks' median;
 "wmae of the test" is the mean of the weighted errors, with weights by the test weeks' median, which

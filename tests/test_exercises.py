@@ -162,6 +162,8 @@ OTHER_MISTAKES = {
 @each_code
 def test_another_wrong_answer_fails_without_a_name(exercise):
     for what, transform in OTHER_MISTAKES.items():
+        if exercise.name == "rolling_origin" and what in ("one more", "in another order"):
+            continue  # of whole numbers, both are one more: counted from 1, which is named
         passed, sentence = exercise.judge(
             lambda *inputs, change=transform: map_results(change, exercise.reference(*inputs))
         )

@@ -308,7 +308,7 @@ OTHER_STYLES = [
     ("which_leaks", leaks_with(lambda future: 0 * future)),
     ("which_leaks", leaks_with(lambda future: future * math.nan)),
     ("which_leaks", leaks_with(lambda future: -3 * future, torch.allclose)),
-    ("which_leaks", leaks_with(lambda future: future + 1)),
+    ("which_leaks", leaks_with(lambda future: future + torch.arange(1, len(future) + 1) ** 2)),
     ("which_leaks", leaks_with(lambda future: 50 * torch.rand_like(future))),
 ]
 

@@ -74,6 +74,10 @@ MADE_OTHERWISE = [
         "over_sales_as_they_are",
         lambda y, f: ((y - f).abs().mean(), sum(abs(y - f) / y) / len(y) * 100),
     ),
+    (
+        "root_for_mae",
+        lambda y, f: (F.mse_loss(f, y) ** 0.5, 100 * abs(1 - f / y.where(y != 0, math.nan)).mean()),
+    ),
     ("share", lambda y, f: (F.l1_loss(f, y), abs(1 - f / y.where(y != 0, math.nan)).mean())),
 ]
 

@@ -111,6 +111,12 @@ def later(n, S, T, n_train):
     return range(n_train, n - S - T + 1)
 
 
+def windows_shuffled(series, S, T, n_train):
+    train, test = (part.unfold(0, S + T, 1) for part in (series[:n_train], series[n_train:]))
+    train = train[torch.randperm(len(train))]
+    return (train[:, :S], train[:, S:]), (test[:, :S], test[:, S:])
+
+
 def averaging(window, mean=lambda steps, k: steps.mean(1)):
     """A trend whose step t is the mean of a slice, which t and the kernel's size give."""
 
@@ -150,9 +156,25 @@ def in_the_past(a, b, origin):
     return not torch.equal(a[:origin], b[:origin])
 
 
+def leaks_by_gradients(steps, series, origin):
+    names = []
+    for name in steps:
+        x = series.detach().clone().requires_grad_(True)
+        (gradient,) = torch.autograd.grad(steps[name](x)[:origin].sum(), x)
+        if (gradient[origin:] != 0).any():
+            names.append(name)
+    return names
+
+
 MADE_OTHERWISE = [
     ("smape", "without_the_2", lambda y, f: 100 * ((y - f).abs() / (abs(y) + abs(f))).mean()),
     ("smape", "share", lambda y, f: (2 * (y - f).abs() / (y.abs() + f.abs())).mean()),
+    ("smape", "a_little_below", lambda y, f: (200 * abs(y - f) / (abs(y) + abs(f) + 1e-3)).mean()),
+    (
+        "smape",
+        "one_below_the_sum",
+        lambda y, f: 200 * ((y - f).abs() / (1 + abs(y) + abs(f))).mean(),
+    ),
     ("smape", "mape", lambda y, f: 100 * ((y - f).abs() / y.abs()).mean()),
     ("smape", "zero_by_zero", lambda y, f: 100 * ((y - f).abs() * 2 / (abs(y) + abs(f))).mean()),
     ("smape", "zeros_left_out", lambda y, f: 200 * ((y - f).abs() / (abs(y) + abs(f))).nanmean()),
@@ -188,6 +210,14 @@ MADE_OTHERWISE = [
     ("rolling_origin", "by_one", rolling(lambda n, f, T, s: range(f, n - T + 1))),
     ("rolling_origin", "sliding", windows_of_the_past),
     ("rolling_origin", "overlapping", rolling(usual, known=lambda k: k + 1)),
+    (
+        "rolling_origin",
+        "from_1",
+        lambda n, first, T, step: [
+            (list(range(1, k + 1)), [k + i for i in range(1, T + 1)])
+            for k in range(first, n - T + 1, step)
+        ],
+    ),
     ("rolling_origin", "too_short", rolling(usual, end=lambda k, T: k + T - 1)),
     ("rolling_origin", "too_long", rolling(usual, end=lambda k, T: k + T + 1)),
     ("scaled_by_past", "of_all", standardised(lambda x, n: x, correction=0)),
@@ -195,6 +225,19 @@ MADE_OTHERWISE = [
     ("scaled_by_past", "unbiased", standardised(lambda x, n: x[:, :n])),
     ("scaled_by_past", "divided_by_0", standardised(lambda x, n: x[:, :n], correction=0)),
     ("scaled_by_past", "one_too_many", standardised(lambda x, n: x[:, : n + 1], correction=0)),
+    (
+        "scaled_by_past",
+        "a_little_more",
+        lambda x, n: (
+            (x - x[:, :n].mean(1)[:, None]) / (x[:, :n].std(1, correction=0)[:, None] + 1e-3)
+        ),
+    ),
+    ("scaled_by_past", "over_dim_0", lambda x, n: (x - x[:, :n].mean(0)) / x[:, :n].std(0)),
+    (
+        "scaled_by_past",
+        "whole_over_dim_0",
+        lambda x, n: (x - x.mean(0, keepdim=True)) / x.var(0, keepdim=True).sqrt(),
+    ),
     ("scaled_by_past", "of_the_future", standardised(lambda x, n: x[:, n:], correction=0)),
     ("seasonal_naive", "on_from_the_front", step_by_step(lambda t, season: t - season)),
     ("seasonal_naive", "backwards", step_by_step(lambda t, season: -1 - t % season)),
@@ -233,6 +276,7 @@ MADE_OTHERWISE = [
         "from_the_largest",
         in_order(lambda n, alpha: k_of(n, alpha) - 1, descending=True),
     ),
+    ("windows", "shuffled", windows_shuffled),
     (
         "windows",
         "training_reaches_over",
@@ -283,6 +327,12 @@ MADE_OTHERWISE = [
         looking(new_future, lambda a, b, origin: (a[: origin + 1] != b[: origin + 1]).any()),
     ),
     ("which_leaks", "nothing_in_common", looking(lambda x, origin: x.flip(0), in_the_past)),
+    (
+        "which_leaks",
+        "moved_alike",
+        looking(lambda x, origin: x + (torch.arange(len(x)) >= origin), in_the_past),
+    ),
+    ("which_leaks", "by_gradients", leaks_by_gradients),
     (
         "which_leaks",
         "reordered",

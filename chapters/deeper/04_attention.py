@@ -980,7 +980,7 @@ def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tenso
 check("teacher_forcing", teacher_pairs)
 
 # %% [markdown]
-# ```{exercise} Perplexity without padding
+# ```{exercise} Perplexity of a padded batch
 # :label: exercise-perplexity-of-targets
 #
 # *Core, 10 minutes.* Perplexity is the exponential of the mean of $-\log p$ over all symbols that had to be predicted. Write it for a padded batch, with tensor operations.

@@ -1129,7 +1129,7 @@ observe(
 #
 # *180 minutes.* Which of these eleven would you like to write? PAD is always 0. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
 #
-# ```{exercise} The shifted target
+# ```{exercise} From sentences to a shifted batch
 # :label: exercise-shifted-target
 #
 # *Warm-up, 6 minutes.* The lesson shifts a rectangle of ids. Here, start from a batch of sentences (lists of ids, of different lengths). Return the decoder's input, which starts with `BOS` = 1, and its target, which ends with `EOS` = 2. Pad both on the right with

@@ -238,7 +238,7 @@ check("teacher_forcing", teacher_pairs)
 
 # %% [markdown]
 # (solution-perplexity-of-targets)=
-# ## Perplexity without padding
+# ## Perplexity of a padded batch
 #
 # Select the real symbols first; a single mean over them is then all you need.
 

@@ -231,7 +231,7 @@ check("forgotten_mask", "far above ln 10")
 
 # %% [markdown]
 # (solution-shifted-target)=
-# ## The shifted target
+# ## From sentences to a shifted batch
 #
 # Start with two tensors full of PAD. Each row gets one symbol more than its sentence has.
 

@@ -23,7 +23,7 @@ from utils.exercises.forecasting import check
 
 # %% [markdown]
 # (solution-seasonal-naive)=
-# ## As last week
+# ## Same as last week
 #
 # The last season is the slice `past[:, -season:]`. Step $t$ of the forecast is its step $t$ modulo the season's length, so one index picks all steps at once, and a forecast longer than a season begins again.
 
@@ -102,13 +102,13 @@ for step in (1, 2):
 # (solution-which-leaks)=
 # ## Find the leak
 #
-# We change the future, and see whether the past notices. If a step's numbers before the origin are the same for both series, then no future went into them. The change has to be large and of every later day, so that no mean misses it.
+# We change the future, and see whether the past notices. If a step's numbers before the origin are the same for both series, then no future went into them. The change must be large and different on each later day, so that neither a mean nor a deviation misses it.
 
 
 # %%
 def which_leaks(steps, series, origin):
     other = series.clone()
-    other[origin:] += 1000
+    other[origin:] += 1000 * torch.rand(len(series) - origin)
     names = []
     for name, step in steps.items():
         before, after = step(series)[:origin], step(other)[:origin]
@@ -190,7 +190,7 @@ print(f"shares of the weight up to each day: {[round(share, 2) for share in belo
 check("mape_optimum", my_constant)
 
 # %% [markdown]
-# The two smallest days have more than half of the weight, so the best constant is 30, although the shop sells more than that on five days of seven. Who is paid by MAPE learns to forecast too little.
+# The two smallest days have more than half of the weight, so the best constant is 30, although the shop sells more than that on five days of seven. A forecaster who is judged by MAPE learns to forecast too little.
 
 # %% [markdown]
 # (solution-weighted-mae)=

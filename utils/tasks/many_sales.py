@@ -40,7 +40,7 @@ ORIGINS = 4  # of each part
 QUANTILES = 0.1, 0.5, 0.9
 STEPS, B = 700, 64
 PARTS = "validation", "test"
-INPUTS = "given", "hidden", "false"
+INPUTS = "given", "promotions", "hidden", "false"
 CONFIG = TransformerConfig(1, d_model=32, n_heads=4, d_ff=64, n_layers=1, norm="pre", dropout=0.0)
 
 
@@ -63,8 +63,8 @@ class Field(NamedTuple):
 def field(sales: Sales, inputs: str = "given") -> Field:
     """Return generated series with promotions and holidays given, hidden, or false.
 
-    False ones are those of the next series, shifted by half of the length, so that they say nothing
-    of this one.
+    "promotions" gives these alone. False ones are those of the next series, shifted by half of the
+    length, so that they say nothing of this one.
     Raises: ValueError for other inputs.
     """
     check_choice("inputs", inputs, INPUTS)
@@ -72,6 +72,8 @@ def field(sales: Sales, inputs: str = "given") -> Field:
         return Field(sales.values, None)
     if inputs == "given":
         return Field(sales.values, sales.known)
+    if inputs == "promotions":
+        return Field(sales.values, sales.known[:, :, :1])
     n, length, _ = sales.known.shape
     return Field(sales.values, sales.known.roll((1, length // 2), dims=(0, 1)))
 

@@ -39,7 +39,8 @@ from utils.transformer import TransformerConfig
 
 WINDOWS = 4, 8, 12  # weeks
 YEAR = 52
-RATES = 1e-3, 3e-3, 1e-2, 3e-2
+RATES = 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1
+CHOOSING = 5  # seeds that choose the rate
 STEPS = 300
 CONFIG = TransformerConfig(
     1, d_model=16, n_heads=2, d_ff=32, n_layers=2, norm="pre", positions="learned", dropout=0.1
@@ -228,18 +229,22 @@ class Trained(NamedTuple):
 def best_networks(
     kind: str, window: int, held: Weeks, seeds: range, *, steps: int = STEPS
 ) -> Trained:
-    """Train a network with each of `RATES` and seeds; keep those of the best rate."""
-    trained = {rate: [network(kind, window, seed) for seed in seeds] for rate in RATES}
-    for rate, models in trained.items():
+    """Choose one of `RATES` by the first `CHOOSING` seeds, and train all seeds with it."""
+
+    def trained(rate: float, seeds: range) -> list[Forecaster]:
+        models = [network(kind, window, seed) for seed in seeds]
         for seed, model in zip(seeds, models, strict=True):
             train(model, held, rate=rate, steps=steps, seed=seed)
+        return models
 
-    def error(rate: float) -> float:
+    def error(models: list[Forecaster]) -> float:
         part = held.validation
         return fmean(
-            measured(held, part, network_forecast(model, held, part)).mae for model in trained[rate]
+            measured(held, part, network_forecast(model, held, part)).mae for model in models
         )
 
-    errors = {rate: error(rate) for rate in RATES}
+    by_rate = {rate: trained(rate, seeds[:CHOOSING]) for rate in RATES}
+    errors = {rate: error(models) for rate, models in by_rate.items()}
     rate = min(errors, key=errors.get)
-    return Trained(rate, list(errors.values()), trained[rate])
+    models = by_rate[rate] + trained(rate, seeds[CHOOSING:])
+    return Trained(rate, list(errors.values()), models)

@@ -96,7 +96,7 @@ def down_and_one_more(scores, alpha):
 
 
 @exercise.mistake(
-    "that is the (k + 1)-th, as far as there is one: Python counts from 0, and “higher” goes to "
+    "that is the (k + 1)-th smallest: Python counts from 0, and “higher” goes to "
     "the next score as well."
 )
 def one_further(scores, alpha):

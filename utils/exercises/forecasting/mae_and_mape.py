@@ -157,6 +157,14 @@ def root_of_squares(target, forecast):
     return math.sqrt(mae), 10 * math.sqrt(mape)
 
 
+@exercise.mistake(
+    "you square the errors: that is the root of the mean squared error. Take absolute values."
+)
+def root_for_mae(target, forecast):
+    mape = mae_and_mape(target, forecast)[1]
+    return (target - forecast).square().mean().sqrt().item(), mape
+
+
 @exercise.mistake("you square the errors of the MAE: here they are absolute.")
 def squared_mae(target, forecast):
     return off(target, forecast).square().mean().item(), mae_and_mape(target, forecast)[1]

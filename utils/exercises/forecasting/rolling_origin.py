@@ -154,6 +154,11 @@ def overlapping(n, first, T, step):
     return rolled(origins_of(n, first, T, step), T, lambda origin: range(origin + 1))
 
 
+@exercise.mistake("you count from 1: the first step has the index 0.")
+def from_1(n, first, T, step):
+    return rolled(origins_of(n, first, T, step), T, lambda origin: range(1, origin + 1), ahead=1)
+
+
 @exercise.mistake("the forecast begins with the last step that is known: that one needs none.")
 def begins_with_the_known(n, first, T, step):
     return rolled(origins_of(n, first, T, step), T, ahead=-1)

@@ -251,6 +251,35 @@ def over_the_series(series, origin):
     return scaled(series.mT, series.mT).mT
 
 
+def scaled_over_dim_0(series: Tensor, part: Tensor) -> Tensor:
+    """Scaled over the series, whose deviation divides by one less, which is 0 for a single one."""
+    distance = part - part.mean(dim=0)
+    deviation = (distance.square().sum(dim=0) / (len(part) - 1)).sqrt()
+    return (series - part.mean(dim=0)) / deviation
+
+
+@exercise.mistake("you average over the series: each series has its own mean, over its own steps.")
+def over_dim_0(series, origin):
+    return scaled_over_dim_0(series, series[:, :origin])
+
+
+@exercise.mistake(
+    "you average over all series at each step, so a single one gives NaN: average over the steps "
+    "of each series."
+)
+def whole_over_dim_0(series, origin):
+    return scaled_over_dim_0(series, series)
+
+
+@exercise.mistake(
+    "a small number is added to the deviation: every result is then a little too small. Ask "
+    "whether it is 0."
+)
+def a_little_more(series, origin):
+    past = series[:, :origin]
+    return (series - middle(past)) / (past.std(dim=1, keepdim=True, unbiased=False) + 1e-3)
+
+
 @exercise.mistake(
     "where the past stays the same, its deviation is 0, and you divide by it: such a past is moved "
     "alone."

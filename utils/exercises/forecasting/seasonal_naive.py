@@ -1,4 +1,4 @@
-"""Forecast as last week, day by day."""
+"""Forecast the same as last week, day by day."""
 
 import torch
 from torch import Tensor
@@ -130,7 +130,7 @@ def empty_slice(past, T, season):
 
 
 @exercise.mistake(
-    "all steps are as one season before the first of them: each has a step of its own."
+    "every step gets the same value: step t should get the value one season before step t."
 )
 def first_of_the_season(past, T, season):
     return past[:, -season, None].expand(-1, T)

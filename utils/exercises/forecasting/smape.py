@@ -204,6 +204,20 @@ def one_below(target, forecast):
     return 100 * mean(error / (size / 2 + 1))
 
 
+@exercise.mistake(
+    "1 is added to the sum of both, against a 0 there: then every percentage is too small."
+)
+def one_below_the_sum(target, forecast):
+    error, size = parts(target, forecast)
+    return 200 * mean(error / (size + 1))
+
+
+@exercise.mistake("something is added to the denominator, so every percentage is too small.")
+def a_little_below(target, forecast):
+    error, size = parts(target, forecast)
+    return 200 * mean(error / (size + 1e-3))
+
+
 @exercise.mistake("you add up the weeks: take the mean, or more weeks make a larger error.")
 def summed_up(target, forecast):
     return smape(target, forecast) * len(target)

@@ -18,7 +18,7 @@ def which_leaks(steps: Mapping[str, Step], series: Tensor, origin: int) -> list[
     before the origin are known, and their numbers must not depend on the series from the origin on.
     """
     other = series.clone()
-    other[origin:] += 1000
+    other[origin:] += 1000 * torch.rand(len(series) - origin)
 
     def same_past(step: Step) -> bool:
         return torch.equal(step(series)[:origin], step(other)[:origin])
@@ -84,6 +84,7 @@ def all_steps(origin: int) -> dict[str, Step]:
         "value of the last day": lambda x: x[-1].expand_as(x),
         "day of the week": calendar,
         "in seven days": lag(-7),
+        "divided by the range of the last ten days": lambda x: x / (x[-10:].max() - x[-10:].min()),
     }
 
 
@@ -109,7 +110,8 @@ def lags():
 @exercise.stage("scales")
 def scales():
     names = "scaled by the known days' mean", "scaled by the mean", "share of the largest day yet"
-    return [(some(15, *names, "share of the largest day"), sales(26), 15)]
+    more = "share of the largest day", "divided by the range of the last ten days"
+    return [(some(15, *names, *more), sales(26), 15)]
 
 
 @exercise.stage("means")
@@ -141,8 +143,9 @@ def found(steps, series: Tensor, other: Tensor, compare: Callable) -> list[str]:
 
 
 def later(series: Tensor, origin: int) -> Tensor:
-    """The series with other values from the origin on."""
-    return torch.cat([series[:origin], series[origin:] + 1000])
+    """The series with other values from the origin on, each changed by another number."""
+    change = 1000 * torch.rand(len(series) - origin)
+    return torch.cat([series[:origin], series[origin:] + change])
 
 
 def until(end: int) -> Callable[[Tensor, Tensor], Tensor]:
@@ -187,6 +190,28 @@ def nothing_in_common(steps, series, origin):
 def exchanged(steps, series, origin):
     leaks = which_leaks(steps, series, origin)
     return [name for name in steps if name not in leaks]
+
+
+@exercise.mistake(
+    "you add the same number to every later day: deviation and range stay as they are, so a step "
+    "that uses these isn't noticed."
+)
+def moved_alike(steps, series, origin):
+    other = torch.cat([series[:origin], series[origin:] + 1000])
+    return found(steps, series, other, until(origin))
+
+
+@exercise.mistake(
+    "not every step can be differentiated: change the days from the origin on, and compare the "
+    "numbers before it."
+)
+def by_gradients(steps, series, origin):
+    def gradient(step: Step) -> Tensor:
+        tracked = series.clone().requires_grad_()
+        step(tracked)[:origin].sum().backward()
+        return tracked.grad[origin:]
+
+    return [name for name, step in steps.items() if gradient(step).any()]
 
 
 @exercise.mistake(

@@ -1,5 +1,9 @@
 """Cut a series into pairs to learn from and pairs to test on."""
 
+import functools
+from collections.abc import Callable
+from contextlib import suppress
+
 import torch
 from torch import Tensor
 
@@ -20,7 +24,24 @@ def windows(series: Tensor, S: int, T: int, n_train: int) -> tuple[Pairs, Pairs]
     return (train[:, :S], train[:, S:]), (test[:, :S], test[:, S:])
 
 
-exercise = Exercise(windows, gradient=False)
+def in_one_disorder(answer: Callable) -> Callable:
+    """The answer, with training pairs that are in a random order in one that isn't random."""
+
+    @functools.wraps(answer)
+    def judged(series: Tensor, S: int, T: int, n_train: int):
+        found, ((past, future), _) = answer(series, S, T, n_train), windows(series, S, T, n_train)
+        with suppress(Exception):  # it isn't pairs
+            pairs = torch.cat(found[0], dim=1)
+            place = (pairs[:, None] == torch.cat([past, future], dim=1)).all(dim=2)  # (N, N)
+            moves = place.int().argmax(dim=1).diff()
+            if (place.sum(dim=0) == 1).all() and len(moves.unique()) > 1:
+                return (past.roll(1, 0), future.roll(1, 0)), found[1]
+        return found
+
+    return judged
+
+
+exercise = Exercise(windows, gradient=False, through=in_one_disorder)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -208,6 +229,12 @@ def backwards(series, S, T, n_train):
 @exercise.mistake("the pairs are in reverse order: the earliest comes first.")
 def latest_first(series, S, T, n_train):
     return changed(series, S, T, n_train, lambda past, future: (past.flip(0), future.flip(0)))
+
+
+@exercise.mistake("your training pairs are in random order: keep the order of the series.")
+def shuffled(series, S, T, n_train):
+    (past, future), test = windows(series, S, T, n_train)
+    return (past.roll(1, 0), future.roll(1, 0)), test
 
 
 @exercise.mistake("S and T are exchanged: S steps are read, and T are forecast.")
