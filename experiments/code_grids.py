@@ -14,7 +14,7 @@ from utils.data.scenes import scenes
 from utils.drawing import VQAutoencoder
 from utils.tasks.scenes_in_codes import POOL, RATE, STEPS, autoencoder, kept, train_autoencoder
 
-PARAMETERS = {"grid": [3, 12], "seed": [0, 1, 2], "steps": STEPS, "rate": RATE, "pool": POOL}
+PARAMETERS = {"grid": [3, 12], "seed": [0, 1], "steps": STEPS, "rate": RATE, "pool": POOL}
 SHORT = {"seed": [0], "steps": 2, "pool": 20, "N": 6}
 N = 300  # pictures
 CODES = {3: 256, 12: 4}
