@@ -58,7 +58,7 @@ quiz("13_drawing")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Yesterday, a network found the sentence for a picture. Today we go the other way: given a sentence, find a picture. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss? Let us try. Its input is the count of each word in the sentence, and it learns from 2,000 scenes of one thing. (Today, things lie on a grid with cells of 4 × 4 pixels; the codes will need it.)
+# *4 minutes.* Yesterday, a network found the sentence for a picture. Today we go the other way: given a sentence, find a picture. Why not turn the network around: a sentence in, 24 × 24 pixels out, and the squared error as its loss? Let us try. Its input is the count of each word in the sentence, and it learns from 2,000 scenes of one thing. (Today, things lie on a grid with cells of 4 × 4 pixels; soon we cut pictures along it.)
 
 # %%
 symbols = task.vocabulary()
@@ -119,11 +119,11 @@ guess(
 #
 # ## The idea
 #
-# *2 minutes.* An **autoencoder** is a network that returns its input, by way of something smaller. Its **encoder** turns the picture into 6 × 6 vectors, one for each patch of 4 × 4 pixels. Each vector is replaced by the nearest of 256 learned ones, the **codebook**, and only its number is kept: the **code**. Its **decoder** draws the picture from the codes. That is a **VQ-VAE** {cite}`oord2017neural`, named after an earlier kind, the variational autoencoder, and vector quantisation.
+# *2 minutes.* An **autoencoder** is a network that returns its input, by way of something smaller. Its **encoder** turns the picture into 6 × 6 vectors, one for each patch of 4 × 4 pixels. Each vector is replaced by the nearest of 256 learned ones, the **codebook**, and only its number is kept: the **code**. Its **decoder** draws the picture from the codes. To replace a vector by the nearest of a list is called *vector quantisation*, hence the name: a **VQ-VAE** {cite}`oord2017neural`. (VAE, variational autoencoder, is an earlier kind.)
 #
 # This decoder doesn't draw smears, because it needn't guess. Its codes tell it which three, and where.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture fits into 36 symbols. The encoder returns a vector for each patch, and the codebook turns each vector into a number. The decoder draws a picture from the numbers.", "name": "fig-draw-parts"}, "image": {"alt": "On the left is a black picture with a red three. An arrow, encoder, leads to a grid of six by six numbers, and an arrow, decoder, from there to a picture that looks nearly the same."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A picture fits into 36 symbols. The encoder returns a vector for each patch, and the codebook turns each vector into a number. The decoder draws a picture from the numbers. The most frequent one is white.", "name": "fig-draw-parts"}, "image": {"alt": "On the left is a black picture with a red three. An arrow, encoder, leads to a grid of six by six numbers, and an arrow, decoder, from there to a picture that looks nearly the same."}}
 held = models.load("drawing_codes")
 coder = coding.restored_autoencoder(held.weights)
 example = many[0][:1]
@@ -135,7 +135,7 @@ plt.show()
 # %% [markdown]
 # Then a GPT learns rows that begin with a sentence and go on with the codes of its picture. Between the two is a **mark**, a symbol that says: the picture begins here. To draw, we give it a sentence, and it continues. That is the first **DALL·E** {cite}`ramesh2021zero`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: words (blue), padding, a mark (yellow), and codes (orange), whose ids come after those of the words. The lowest line shows the weights in the loss: the mean over words counts for 1/8, and the mean over codes for 7/8.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes: a, red, three, pad, mark, three codes, and dots. Below are their ids. The lowest row is the loss: one eighth under red and three, seven eighths under the codes; the cells under a, pad and mark are hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One row for both: words (blue), padding, a mark (yellow), and codes (orange), whose ids come after those of the words. The lowest line shows the weights in the loss: the mean over words counts for 1/8, and the mean over codes for 7/8; hatched symbols don't count.", "name": "fig-draw-row"}, "image": {"alt": "A row of boxes: a, red, three, pad, mark, three codes, and dots. Below are their ids. The lowest row is the loss: one eighth under red and three, seven eighths under the codes; the cells under a, pad and mark are hatched."}}
 said = "a red three".split()
 ids = captions.as_ids([" ".join(said)])[0][0].tolist()
 mechanisms.shared_row(said, ids, codes[0, :3].tolist(), n_words=symbols.n_words, mark=symbols.mark)
@@ -226,7 +226,7 @@ plt.show()
 # ```{exercise} The codebook's loss
 # :label: exercise-vq-loss
 #
-# *5 minutes.* Compute {eq}`eq-vq-loss` with the mean over all numbers instead of the sums. ([Solution](solutions/13_drawing.ipynb#solution-vq-loss))
+# *5 minutes.* Compute {eq}`eq-vq-loss` with the mean over all $n \cdot D$ squares, where a norm has their sum. ([Solution](solutions/13_drawing.ipynb#solution-vq-loss))
 # ```
 
 
@@ -260,7 +260,7 @@ class YourCodebook(drawing.Codebook):
 # %% [markdown]
 # ### How many codes are in use?
 #
-# *3 minutes.* We train the autoencoder on Day 12's scenes, drawn anew for each of 100 batches. Its loss is the cross-entropy between the colours of the picture and those of the redrawn one, plus {eq}`eq-vq-loss`. How many codes does it use? A rare code should count for less than a common one. So we take the **perplexity** of the codes, $e^{H}$, where $H = -\sum_k p_k \ln p_k$ is the **entropy** of their shares $p_k$. If $n$ codes are used equally often, it is $n$.
+# *3 minutes.* We train the autoencoder on Day 12's scenes, drawn anew for each of 100 batches. Its loss is a cross-entropy for each colour value (from 0 to 1, like a probability), plus {eq}`eq-vq-loss`. How many codes does it use? A rare code should count for less than a common one. So we take the **perplexity** of the codes, $e^{H}$, where $H = -\sum_k p_k \ln p_k$ is the **entropy** of their shares $p_k$. If $n$ codes are used equally often, the perplexity is $n$.
 
 # %% tags=["view"]
 guess(
@@ -293,7 +293,7 @@ observe(
 )
 
 # %% [markdown]
-# At first, all vectors $z$ lie close together, so the same few codes are nearest to all of them. If the codebook is left alone, it stays like that. A codebook vector that is chosen moves towards those that choose it, so it is chosen again. One that is never chosen gets no gradient, so it never comes closer. This is called **codebook collapse**.
+# At first, all vectors $z$ lie close together, so the same few codes are nearest to all of them. If the codebook is left alone, little changes. A codebook vector that is chosen moves towards those that choose it, so it is chosen again. One that is never chosen gets no gradient, so it never comes closer. This is called **codebook collapse**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A code that is never chosen never moves: one is nearest to all vectors, and the other four get no gradient. The vectors are those of “Codes: the nearest vector”, with another codebook.", "name": "fig-draw-collapse"}, "image": {"alt": "A dozen small dots. All thin lines lead to one numbered mark in their midst; the other four marks are at the edge, and no line reaches them."}}
 far = torch.tensor([[-4.5, 2.6], [-4.2, -2.4], [0.0, 0.1], [4.6, 2.2], [4.0, -2.6]])
@@ -302,7 +302,7 @@ mechanisms.nearest(marks[torch.arange(13) % 5] + 0.35 * torch.randn(13, 2), far)
 plt.show()
 
 # %% [markdown]
-# So we **restart** unused codes: every 20 steps, the vector of each is put where one of the encoder's vectors is {cite}`dhariwal2020jukebox`. (The [deeper page](deeper/13_drawing.ipynb) tries other remedies.)
+# So we **restart** unused codes: every 20 steps, the vector of each is moved onto one of the encoder's vectors {cite}`dhariwal2020jukebox`. (The [deeper page](deeper/13_drawing.ipynb) tries other remedies.)
 #
 # **Enough for tonight?** This is a good place to stop: you can write a picture in 36 symbols. Next, a sentence begins the row.
 #
@@ -412,7 +412,7 @@ png_bits = fmean(row["png bits"] for row in coded)
 
 # %% tags=["evidence"]
 observe(
-    "The parser reads {before:.0%} of pictures of one thing, and {read:.0%} after they are redrawn from their codes. With three things, it reads {before_3:.0%} and {read_3:.0%}. The codes take {bits} bits; a PNG file of such a picture takes {png:,.0f}, but it keeps every pixel.",
+    "The parser reads {before:.0%} of pictures of one thing correctly, and {read:.0%} after they are redrawn from their codes. With three things, it reads {before_3:.0%} and {read_3:.0%}. The codes take {bits} bits; a PNG file of such a picture takes {png:,.0f}, but it keeps every pixel.",
     before=before[1],
     read=read[1],
     before_3=before[3],
@@ -605,7 +605,7 @@ observe(
 )
 
 # %% [markdown]
-# So CLIP often passes over a correct drawing. Yesterday it hardly knew which of two things is red, so it can't choose by that either. Here are sixteen drawings, in CLIP's order.
+# (One of sixteen can beat redrawing, because a single correct drawing is enough.) So CLIP often passes over a correct drawing. Yesterday, it could hardly tell which of two things is red, so it can't choose by that either. Here are sixteen drawings, in CLIP's order.
 
 # %%
 pair = drawings(TWO, 16, seed=0)
@@ -618,7 +618,7 @@ mechanisms.best_of(pair, fit_two, TWO, accepted)
 plt.show()
 
 # %% [markdown]
-# Could the writer itself obey better? **Guidance**, on the [deeper page](deeper/13_drawing.ipynb), turns its sentence up.
+# Could the writer itself obey better? **Guidance**, on the [deeper page](deeper/13_drawing.ipynb), makes the sentence count for more.
 
 # %% tags=["evidence"]
 observe(
@@ -686,7 +686,7 @@ claim(
 # ```{exercise} Predict: how many bytes?
 # :label: exercise-bytes-in-codes
 #
-# *Core, 4 minutes.* A codebook has 64 vectors, and a picture has 36 codes. How many bytes are needed to store the codes of one picture, if each code takes only as many bits as it needs? ([Solution](solutions/13_drawing.ipynb#solution-bytes-in-codes))
+# *Core, 4 minutes.* A codebook has 64 vectors, and a picture has 36 codes. How many bytes are needed to store the codes of one picture, if all codes take the same number of bits, and no more than needed? ([Solution](solutions/13_drawing.ipynb#solution-bytes-in-codes))
 # ```
 
 # %%

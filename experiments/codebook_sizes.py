@@ -1,4 +1,4 @@
-"""Does the page need 256 codes? A codebook of 16 beside it, trained as long.
+"""Does the page need 256 codes? Codebooks of 16 and 64 beside it, trained as long.
 
 "read" and "in use" as in `picture_codes`, of new scenes of one to three things.
 """
@@ -6,7 +6,7 @@
 from utils.data.scenes import scenes
 from utils.tasks.scenes_in_codes import POOL, RATE, STEPS, autoencoder, kept, train_autoencoder
 
-PARAMETERS = {"n_codes": [16], "seed": [0, 1, 2], "steps": STEPS, "rate": RATE, "pool": POOL}
+PARAMETERS = {"n_codes": [16, 64], "seed": [0, 1, 2], "steps": STEPS, "rate": RATE, "pool": POOL}
 SHORT = {"n_codes": [16], "seed": [0], "steps": 2, "pool": 20, "N": 6}
 N = 300  # pictures
 

@@ -27,7 +27,9 @@ def a_byte_each():
     return 36
 
 
-@exercise.mistake("64 codes don't need 64 bits each: n bits tell 2ⁿ codes apart.")
+@exercise.mistake(
+    "8 bits for each code would be 288 bits, and 64 bits 288 bytes: n bits tell 2ⁿ codes apart."
+)
 def a_bit_for_each_vector():
     return 36 * 64 // 8
 

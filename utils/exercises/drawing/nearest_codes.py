@@ -66,6 +66,13 @@ def dot_product(z, codebook):
 
 
 @exercise.mistake(
+    "you take the smallest dot product: it belongs to a vector that points away, not to a near one."
+)
+def smallest_product(z, codebook):
+    return looked_up(-z @ codebook.T, codebook)
+
+
+@exercise.mistake(
     "you compare directions, by cosines: two vectors of one direction may be far from each other."
 )
 def cosine(z, codebook):

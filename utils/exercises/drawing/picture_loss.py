@@ -149,7 +149,7 @@ def nothing_left_out(logits, ids, n_words, share):
     return weighted(nats[is_word].mean(), nats[~is_word].mean(), share)
 
 
-@exercise.mistake("padding counts as a word: behind a sentence nothing is asked for.")
+@exercise.mistake("padding counts as a word: it is never a target.")
 def padding_counted(logits, ids, n_words, share):
     nats, _, is_code = parts(logits, ids, n_words)
     return weighted(nats[ids[:, 1:] < n_words].mean(), nats[is_code].mean(), share)
@@ -175,6 +175,19 @@ def last_code_left_out(logits, ids, n_words, share):
     nats, is_word, is_code = parts(logits, ids, n_words)
     is_code = is_code & (ids[:, 1:] < logits.shape[2] - 2)
     return weighted(nats[is_word].mean(), nats[is_code].mean(), share)
+
+
+@exercise.mistake("code 0 counts as a word: its id is n_words, the first that is no word's.")
+def code_0_as_word(logits, ids, n_words, share):
+    nats, is_word, is_code = parts(logits, ids, n_words)
+    is_0 = ids[:, 1:] == n_words
+    return weighted(nats[is_word | is_0].mean(), nats[is_code & ~is_0].mean(), share)
+
+
+@exercise.mistake("code 0 never counts: its id is n_words, which belongs to the codes.")
+def code_0_left_out(logits, ids, n_words, share):
+    nats, is_word, is_code = parts(logits, ids, n_words)
+    return weighted(nats[is_word].mean(), nats[is_code & (ids[:, 1:] > n_words)].mean(), share)
 
 
 @exercise.mistake(

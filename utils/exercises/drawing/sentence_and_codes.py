@@ -59,14 +59,14 @@ def overlapping(words, codes, n_words, n_codes):
 
 
 @exercise.mistake(
-    "codes are moved by their own number: they have to begin behind the last word's number."
+    "codes are moved by their own number: they have to begin after the last word's number."
 )
 def moved_by_codes(words, codes, n_words, n_codes):
     return row(words, n_words + n_codes, n_codes + codes)
 
 
 @exercise.mistake(
-    "your mark has the number n_words, and codes begin behind it: here codes come right behind the "
+    "your mark has the number n_words, and codes begin after it: here codes come right after the "
     "words, and the mark has the last number."
 )
 def mark_before_codes(words, codes, n_words, n_codes):
