@@ -100,6 +100,7 @@ def with_growth(past, season):
     return seasonal_naive(past, season, season) + growth
 
 
+# %%
 seasons = {"carbon dioxide (ppm)": (co2().values, 12), "sunspots": (sunspots().values, 11)}
 RULES = {
     "naive": lambda past, season: naive(past, season),
@@ -576,6 +577,8 @@ observe(
     and sum(far > 1 for far in as_far) == 8
     and 0.95 < min(as_far) < 1 < 1.5 < max(as_far) < 2,
 )
+
+# %% tags=["evidence"]
 observe(
     "In {edge} of {n} choices, the best of the seven rates is the smallest or the largest. So a wider choice might have found better ones.",
     edge=sum(at_edge),
