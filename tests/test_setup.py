@@ -397,9 +397,7 @@ def test_the_workflow_runs_on_windows_what_the_page_says():
     assert run[-1].startswith(f"{whole} chapters/")  # a part, for the sake of time
     settings = {f"$env:{name} = {value}" for name, value in job["env"].items()}
     done = {*run[:-1], whole, *settings}
-    waiting = (
-        r"\.(jupyter lab|serving|notebooks|lessons|new_day 16 audio)$"  # or changing the book
-    )
+    waiting = r"\.(jupyter lab|serving|notebooks|lessons|new_day 16 audio)$"  # or changing the book
     assert [line for line in named if line not in done and not re.search(waiting, line)] == []
     own = [line for line in run[:-1] if line not in named]
     assert all(re.match(r"mkdir |\S+ -m playwright install ", line) for line in own), own
