@@ -700,7 +700,7 @@ claim(
     written=written,
     holds=lambda inside, beyond, rnn, written: beyond < 0.6 < inside < 0.95 < min(rnn, written),
     experiment="parity",
-    scale="words of 1 to 20 symbols; two blocks of width 32; 1,500 steps, each at the best of three rates; five seeds; the RNN after 40 symbols; written steps after 20, trained for 750",
+    scale="words of 1 to 20 symbols; two blocks of width 32; 1,500 steps, each at the best of three rates; five seeds; RNN after 40; written (750 steps) after 20",
 )
 
 # %% [markdown]
