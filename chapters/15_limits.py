@@ -700,7 +700,7 @@ claim(
     written=written,
     holds=lambda inside, beyond, rnn, written: beyond < 0.6 < inside < 0.95 < min(rnn, written),
     experiment="parity",
-    scale="words of 1 to 20 symbols; two blocks of width 32; 1,500 steps, each at the best of three rates; five seeds; RNN after 40; written (750 steps) after 20",
+    scale="words of 1 to 20 symbols; two blocks of width 32; 1,500 steps, best of three rates; five seeds; RNN after 40; written after 20 (750 steps)",
 )
 
 # %% [markdown]
@@ -719,14 +719,14 @@ claim(
 )
 
 # %% [markdown]
-# Most experts believe that *no* Transformer of fixed depth can, but this hasn't been proved: see the [deeper page](deeper/15_limits.ipynb).
+# Most experts believe that *no* Transformer of fixed depth can, but it isn't proved: see the [deeper page](deeper/15_limits.ipynb).
 #
 # (claim-comp-6)=
 
 # %% tags=["evidence"]
 claim(
     "comp-6",
-    "Yes, if numbers are exact, as in the proof: here a stack holds {single} brackets in float32, and {noisy} with a noise of a thousandth.",
+    "Yes, if numbers are exact, as in the proof: here a stack holds {single} brackets in float32, {noisy} with a noise of a thousandth.",
     single=deepest["float32"],
     noisy=deepest["float32, noise of 0.001"],
     holds=lambda single, noisy: noisy + 3 < single < 20,
