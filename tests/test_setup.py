@@ -516,6 +516,7 @@ def lessons(tmp_path, monkeypatch):
         (jupyter, "ROOT", ""),
     ):
         monkeypatch.setattr(module, name, tmp_path / folder)
+    monkeypatch.setenv("BOOK_PROGRESS", "")  # `jupyter.main` sets it: later tests have their own
     (tmp_path / "chapters" / "solutions").mkdir(parents=True)
     change_lesson(tmp_path, 1, folder="chapters/solutions")
     change_lesson(tmp_path, 1)
