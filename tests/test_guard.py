@@ -1,5 +1,6 @@
 """A `utils` that is not this book's is noticed, and explained in one sentence."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ def last_line(folder: Path, then: str = "", *, with_book: bool = True) -> tuple[
     """Import the guard as a script in `folder` would, whose own modules come first."""
     path = f"sys.path.append({str(ROOT)!r})" if with_book else "sys.path.append(sys.argv[1])"
     code = f"import sys; sys.path[:] = ['', *(p for p in sys.path if p)]; {path}\n"
-    # -S leaves out site-packages and -E PYTHONPATH: this book may be found through either
+    # -S leaves out site-packages and -E PYTHONPATH: this book may be found through either;
+    # a shaken book would ask for torch, which is in site-packages
     run = subprocess.run(
         [
             sys.executable,
@@ -23,6 +25,7 @@ def last_line(folder: Path, then: str = "", *, with_book: bool = True) -> tuple[
             str(folder / "book"),
         ],
         cwd=folder,
+        env={name: value for name, value in os.environ.items() if name != "BOOK_SHAKE"},
         capture_output=True,
         text=True,
     )

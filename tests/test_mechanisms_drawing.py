@@ -26,7 +26,7 @@ def filled(ax, colour: str) -> list[tuple[float, float]]:
     return [
         tuple(patch.get_center())
         for patch in ax.patches
-        if isinstance(patch, Rectangle) and to_hex(patch.get_facecolor()) == colour
+        if isinstance(patch, Rectangle) and patch.fill and to_hex(patch.get_facecolor()) == colour
     ]
 
 

@@ -25,7 +25,7 @@ def filled(ax, role: str, weight: float = 1.0) -> list[Rectangle]:
     return [
         patch
         for patch in ax.patches
-        if isinstance(patch, Rectangle) and to_hex(patch.get_facecolor()) == colour
+        if isinstance(patch, Rectangle) and patch.fill and to_hex(patch.get_facecolor()) == colour
     ]
 
 
