@@ -121,9 +121,9 @@ def nothing() -> dict:
 
 
 def _lacks(held: dict, seed: int) -> bool:
-    """Whether a page has still to run with this seed; one run is enough if nothing is trained."""
+    """Whether a page has still to run with this seed; if nothing is trained, once a setting."""
     done = [run["seed"] for run in held["runs"]]
-    return seed not in done and (held["moves"] or not done)
+    return seed not in done and (held["moves"] or len(done) < len(SETTINGS))
 
 
 def _known(page: Path, mark: str, anew: bool) -> dict:
