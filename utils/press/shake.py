@@ -42,7 +42,8 @@ def main() -> None:
     shake(pages, range(1, options.runs + 1), options.anew)
     for page in pages:
         held = stored(page)
-        print(name_of(page), f"{len(held['runs'])} runs", "" if held["moves"] else "(trains nothing)")
+        trains = "" if held["moves"] else ", trains nothing"
+        print(f"{name_of(page)}: {len(held['runs'])} runs{trains}")
         for complaint in complaints(held):
             print("   ", complaint)
 
