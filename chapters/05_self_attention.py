@@ -881,7 +881,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *1 minute.* Three claims that you will often read, and our answers. The [deeper page](deeper/05_self_attention.ipynb) has six more.
+# *1 minute.* Three claims that you will often read, and our answers. The [deeper page](deeper/05_self_attention.ipynb) has seven more.
 #
 # (claim-att-2)=
 

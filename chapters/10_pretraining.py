@@ -639,7 +639,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *1 minute.* One claim that you will often read, and our answer. Six more are on the [deeper page](deeper/10_pretraining.ipynb).
+# *1 minute.* One claim that you will often read, and our answer. Five more are on the [deeper page](deeper/10_pretraining.ipynb).
 #
 # (claim-pre-3)=
 

@@ -104,6 +104,41 @@ def test_a_day_has_all_that_a_day_has(day):
 ELSEWHERE = "chapters/01_convolution.py"
 
 
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen".split()
+MORE = rf"(?i)\b({'|'.join(NUMBERS)})\s+more\b"
+
+
+def told(page: str) -> dict[str, list[str]]:
+    """The numbers of further claims and exercises that a page speaks of."""
+    words = page.replace("\n#", "")  # a sentence may go on in the next line
+    found = {"claims": [], "exercises": []}
+    headings = {"What we found": "claims", "Exercises": "exercises"}
+    for section in page.split("# ## ")[1:]:
+        if kind := headings.get(section.partition("\n")[0]):
+            found[kind] += re.findall(MORE + r"(?: (?:is|are) on| *\.$)", section, re.MULTILINE)
+    for kind in found:
+        found[kind] += re.findall(rf"{MORE}\s+{kind}", words)
+    return found
+
+
+@each_day
+def test_further_claims_and_exercises_are_as_many_as_pages_say(day):
+    deeper = text(day, "deeper")
+    claimed = len(re.findall(r"^ *claim\($", deeper, re.MULTILINE))
+    there = {"claims": claimed, "exercises": deeper.count("```{exercise}")}
+    for page in (text(day), deeper):
+        for kind, numbers in told(page).items():
+            for number in numbers:
+                now = NUMBERS[there[kind] - 1]
+                assert number.lower() == now, f"{kind} of {day.stem}: write {now} there"
+
+
+def test_a_number_of_claims_that_is_wrong_is_found():
+    page = "# ## What we found\n# The [page](x.ipynb) has six more.\n# ## Exercises\n"
+    assert told(page + "# Four more are on it.\n") == {"claims": ["six"], "exercises": ["Four"]}
+    assert told("# and has ten more\n# exercises.")["exercises"] == ["ten"]
+
+
 @pytest.mark.parametrize(
     "row, page, sentence",
     [
