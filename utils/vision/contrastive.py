@@ -20,9 +20,7 @@ def cosines(image_features: Tensor, text_features: Tensor) -> Tensor:
     return F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
 
 
-def _logits(
-    image_features: Tensor, text_features: Tensor, temperature: float | Tensor
-) -> Tensor:
+def _logits(image_features: Tensor, text_features: Tensor, temperature: float | Tensor) -> Tensor:
     if not torch.compiler.is_compiling() and temperature <= 0:
         raise ValueError(f"The temperature is {temperature}: it has to be positive.")
     return cosines(image_features, text_features) / temperature
