@@ -442,9 +442,14 @@ def test_typed_sentences_are_read_in_both_languages(opened, made):
     field.fill("three three circle")  # of known words, but none of the grammar
     expect(tab.locator(".view-sixteen li")).to_have_count(16)
     agrees(tab, made, START, true=None)
+    never = tab.locator(".view-answer p").last
+    expect(never).to_have_text(
+        "“three three circle” describes no scene in the book's grammar, so it never gets a ✓."
+    )
     field.fill("I can see a red three")
     expect(tab.locator(".view-sixteen li[data-own] button")).to_have_text("I can see a red three")
     agrees(tab, made, START, true="I can see a red three")
+    expect(never).to_have_text("")
 
 
 def test_menus_stay_in_the_grammar(opened):

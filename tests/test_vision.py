@@ -140,6 +140,14 @@ def test_clip_gives_unit_vectors_and_learns_its_temperature():
         ),
         (lambda: contrastive_loss(torch.ones(2, 3), torch.ones(3, 3), 1.0), "no pairs"),
         (lambda: zero_shot(torch.ones(2, 3), torch.ones(3, 4), 1.0), r"\(B, E\) and \(n, E\)"),
+        (
+            lambda: contrastive_loss(torch.ones(2, 3), torch.ones(2, 3), 0.0),
+            "The temperature is 0.0: it has to be positive",
+        ),
+        (
+            lambda: zero_shot(torch.ones(2, 3), torch.ones(4, 3), torch.tensor(-1.0)),
+            "The temperature is -1.0: it has to be positive",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(wrong, said):

@@ -124,7 +124,7 @@ assert sure[1.0].argmax() == sure[0.07].argmax() and sure[1.0].max() < sure[0.07
 
 # %% [markdown]
 # (solution-cost-of-patches)=
-# ## Predict: what do patches of half the size cost?
+# ## Predict: what do smaller patches cost?
 #
 # Half the side means four times as many patches, so the matrices cost four times as much, and the pairs sixteen times, since each patch is paired with all of them, itself included. But which of the two parts is larger? Divided by $D$, a patch costs $12 D = 9{,}216$ in the matrices and $2 n = 392$ in the pairs. So the factor is much nearer to 4 than to 16.
 

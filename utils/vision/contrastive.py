@@ -20,6 +20,12 @@ def cosines(image_features: Tensor, text_features: Tensor) -> Tensor:
     return F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
 
 
+def _logits(image_features: Tensor, text_features: Tensor, temperature: float | Tensor) -> Tensor:
+    if not torch.compiler.is_compiling() and temperature <= 0:
+        raise ValueError(f"The temperature is {temperature}: it has to be positive.")
+    return cosines(image_features, text_features) / temperature
+
+
 def contrastive_loss(
     image_features: Tensor, text_features: Tensor, temperature: float | Tensor
 ) -> Tensor:
@@ -27,9 +33,10 @@ def contrastive_loss(
 
     (Radford et al., 2021, fig. 3; after van den Oord et al., 2018, and Zhang et al., 2020.)
     Shapes: features (B, E) of both to one number.
-    Raises: ValueError if there isn't one sentence for each picture.
+    Raises: ValueError if there isn't one sentence for each picture, or the temperature isn't
+        positive.
     """
-    logits = cosines(image_features, text_features) / temperature  # (B, B)
+    logits = _logits(image_features, text_features, temperature)  # (B, B)
     if logits.shape[0] != logits.shape[1]:
         raise ValueError(f"{logits.shape[0]} pictures and {logits.shape[1]} sentences: no pairs.")
     own = torch.arange(len(logits), device=logits.device)
@@ -40,6 +47,7 @@ def zero_shot(image_features: Tensor, text_features: Tensor, temperature: float 
     """Return the probability of each sentence, for each picture (ibid., §3.1.2).
 
     Shapes: pictures (B, E), sentences (n, E) to (B, n).
-    Raises: ValueError if the features aren't two tables of one width.
+    Raises: ValueError if the features aren't two tables of one width, or the temperature isn't
+        positive.
     """
-    return (cosines(image_features, text_features) / temperature).softmax(dim=1)
+    return _logits(image_features, text_features, temperature).softmax(dim=1)

@@ -180,7 +180,8 @@ function draw({ model, world, start, sentence, hidden }) {
       : "It falls nowhere by as much as 0.01.");
     both.textContent = exchange.getAttribute("aria-pressed") === "true" ? compared() : "";
     const pairs = placed().filter(({ form, colour }) => world.unseen.some(([one, hue]) => one === form && hue === colour));
-    never.textContent = pairs.length ? `In training, ${list(pairs.map(({ form, colour }) => `no ${form} was ${colour}`))}.` : "";
+    never.textContent = [own ? "" : `${quote(sixteen[0].text)} describes no scene in the book's grammar, so it never gets a ✓.`,
+      pairs.length ? `In training, ${list(pairs.map(({ form, colour }) => `no ${form} was ${colour}`))}.` : ""].filter(Boolean).join(" ");
   }
 
   function compared() {
