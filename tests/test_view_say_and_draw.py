@@ -347,6 +347,9 @@ def test_what_can_not_be_drawn_gets_one_sentence(opened):
         expect(told(tab)).to_have_text(said)
         assert field.get_attribute("aria-invalid") == "true"
         assert tab.locator(".view-codes").inner_text() == ""
+    expect(tab.get_by_text("Words that describe no scene, such as “seven” alone,")).to_be_visible()
+    field.fill("seven")
+    pressed(tab, "Draw")
     field.fill("red " * LONGEST)
     pressed(tab, "Draw")
     assert field.get_attribute("aria-invalid") == "false"

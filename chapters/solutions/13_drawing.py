@@ -238,7 +238,7 @@ for p in (0.05, 0.1, 0.2):
 
 # %% [markdown]
 # (solution-guided-logits)=
-# ## Guidance
+# ## Guided logits
 #
 # The difference of the two logits is what the sentence adds. We begin without the sentence and go `weight` times as far: at 0 it is ignored, at 1 we arrive at the logits with the sentence, and above 1 we go past them.
 
@@ -266,7 +266,7 @@ torch.testing.assert_close(guided, by_ratio / by_ratio.sum(dim=1, keepdim=True))
 
 # %% [markdown]
 # (solution-unmask-schedule)=
-# ## How many codes stay hidden?
+# ## How many codes are still hidden?
 #
 # The cosine falls slowly at first and fast at the end. So the first steps, which know least, show only a few codes, and the last ones show more. Rounding down could leave as many hidden as before, and then a step would show nothing; `min` takes care of that.
 

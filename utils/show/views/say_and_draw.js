@@ -130,6 +130,7 @@ function draw({ models, sentences, temperature, tries }) {
 
   load(models, cells, told, wake);
   return [make("label", { class: "view-field view-typed" }, make("span", {}, "Your sentence, in English or Chinese"), field),
+    make("p", { class: "view-label" }, "Words that describe no scene, such as “seven” alone, are drawn, too."),
     make("div", { class: "view-moves-back view-sayings", role: "group", "aria-label": "Take a sentence" }, ...ready),
     heat, make("div", { class: "view-moves-back" }, button, again),
     make("div", { class: "view-drawn" },
