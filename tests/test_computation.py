@@ -321,6 +321,9 @@ def test_sorting_in_half_precision_ends():
 
 # What is refused ----------------------------------------------------------------------------------
 
+EMPTY = torch.empty(3, 0, dtype=torch.long)
+NOTHING = r"There is no symbol to read in ids of shape \(3, 0\)"
+
 
 @pytest.mark.parametrize(
     "make, sentence",
@@ -333,6 +336,10 @@ def test_sorting_in_half_precision_ends():
         (lambda: StackMachine(noise=-0.1), "noise is from 0 to below 1, got -0.1"),
         (lambda: StackMachine(noise=math.nan), "noise is from 0 to below 1, got nan"),
         (lambda: StackMachine()(torch.tensor([[4]])), "from 0 to 3 in this vocabulary, got 4"),
+        (lambda: StackMachine()(EMPTY), NOTHING),
+        (lambda: push(0.0, 2), "A bit is 0 or 1, got 2"),
+        (lambda: push(Fraction(0), -1), "A bit is 0 or 1, got -1"),
+        (lambda: push(torch.zeros(2), torch.tensor([1.0, 0.5])), "A bit is 0 or 1, got tensor"),
         (lambda: read_back(StackMachine(), 0), "depth is a whole number of at least 1"),
         (lambda: by_loop(torch.ones(1, 2, 3), torch.ones(1, 2, 1)), "of one shape"),
         (lambda: by_scan(torch.ones(1, 0, 3), torch.ones(1, 0, 3)), "at least one step, got"),
@@ -349,9 +356,12 @@ def test_sorting_in_half_precision_ends():
         ),
         (lambda: bare_block(3, n_heads=2), "2 heads do not divide a width of 3"),
         (lambda: MajorityTransformer()(torch.tensor([[2]])), "from 0 to 1"),
+        (lambda: MajorityTransformer()(EMPTY), NOTHING),
         (lambda: SortingTransformer(3)(torch.tensor([[3]])), "from 0 to 2"),
+        (lambda: SortingTransformer(3)(EMPTY), NOTHING),
         (lambda: SortingTransformer(0), "n_symbols is a whole number"),
         (lambda: ParityTransformer()(torch.tensor([[2]])), "from 0 to 1"),
+        (lambda: ParityTransformer()(EMPTY), NOTHING),
     ],
 )
 def test_what_no_machine_can_read_is_refused_in_a_sentence(make, sentence):

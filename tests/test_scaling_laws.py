@@ -197,6 +197,9 @@ def test_a_bootstrap_is_the_same_again_and_refuses_what_it_cannot_do():
         interval([1, 2], 1)
     with pytest.raises(ValueError, match="no value"):
         interval([])
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="needs finite values"):
+            interval([1, wrong, 2])
     with pytest.raises(ValueError, match="at has 2"):
         extrapolate(fit_power_law, *columns, at=(1, 2))
     with pytest.raises(ValueError, match="leave no residual"):
@@ -236,9 +239,12 @@ def test_newer_gpus_need_fewer_days():
     assert days_of(989e12 * 3600, "H100 (2022)", 0.5, 1.0) == pytest.approx(2 / 24)
     assert days_of(1e20, "V100 (2017)", 2) == pytest.approx(1e20 / (125e12 * 0.4 * 2 * 86_400))
     assert tokens_for(600, 5) == 20
-    for wrong in ({"operations": 0}, {"n_gpus": 0}, {"utilisation": 0}):
+    for wrong in ({"operations": 0}, {"n_gpus": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             days_of(**{"operations": 1e20, "gpu": "H100 (2022)"} | wrong)
+    for share in (0, 1.01, 40, math.nan):
+        with pytest.raises(ValueError, match="utilisation is a share above 0, at most 1"):
+            days_of(1e20, "H100 (2022)", utilisation=share)
     with pytest.raises(ValueError, match="Unknown gpu"):
         days_of(1e20, "abacus")
 

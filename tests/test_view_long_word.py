@@ -227,12 +227,17 @@ def test_the_window_is_turned_to_the_rest_of_the_word(opened):
 
 def test_three_weights_fail_as_soon_as_one_is_moved(opened):
     tab = opened(word=(word := word_of(60)))
+    outputs = tab.locator(".view-slider output")
+    expect(outputs).to_have_text(["−1.00", "1.00", "0.00"])
     for slider, value, weights in (
         ("W_x", -0.4, (-0.4, 1.0, 0.0)),
         ("W_h", 1.4, (-0.4, 1.4, 0.0)),
         ("b", 0.3, (-0.4, 1.4, 0.3)),
     ):
-        tab.get_by_role("slider", name=slider, exact=True).fill(str(value))
+        moved = tab.get_by_role("slider", name=slider, exact=True)
+        moved.fill(str(value))
+        shown = f"{value:.2f}".replace("-", "−")
+        expect(tab.locator("label", has=moved).locator("output")).to_have_text(shown)
         answers, truth = machine(word, *weights), truth_of(word)
         assert strips(tab)[1] == "".join(map(str, answers[:20].tolist()))
         n = int((answers == truth).sum())
@@ -242,6 +247,7 @@ def test_three_weights_fail_as_soon_as_one_is_moved(opened):
     tab.keyboard.press("ArrowRight")
     expect(tab.locator(".view-formula")).to_contain_text(f"= {state:.2f}. That is ")
     tab.get_by_role("button", name="Set to parity").click()
+    expect(outputs).to_have_text(["−1.00", "1.00", "0.00"])
     assert "three weights answers all of them correctly" in told(tab)
 
 

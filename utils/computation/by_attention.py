@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_ids, check_sizes
+from utils.arguments import check_sizes
+from utils.computation.transducers import check_word
 from utils.transformer import EncoderBlock, Parts, TransformerConfig
 
 
@@ -33,9 +34,9 @@ def bare_block(d_model: int, n_heads: int = 1, d_ff: int = 1) -> EncoderBlock:
 def one_hot(ids: Tensor, n_symbols: int, dtype: torch.dtype) -> Tensor:
     """Return a row for each symbol, 1 in its column. Shapes: (B, T) to (B, T, n_symbols).
 
-    Raises: ValueError if ids are not whole numbers from 0 to n_symbols - 1.
+    Raises: ValueError if ids are not whole numbers from 0 to n_symbols - 1, or a word is empty.
     """
-    check_ids(ids, n_symbols)
+    check_word(ids, n_symbols)
     return (ids[:, :, None] == torch.arange(n_symbols)).to(dtype)
 
 
@@ -44,7 +45,7 @@ class MajorityTransformer(nn.Module):
 
     A one counts 1, a zero -1, and a start before the word -1/2, so that the mean is never 0.
     Shapes: ids (B, T) to logits (B, T, 2).
-    Raises: ValueError if ids are not 0 or 1.
+    Raises: ValueError if ids are not 0 or 1, or a word is empty.
     """
 
     def __init__(self, dtype: torch.dtype = torch.float32):
@@ -71,7 +72,8 @@ class SortingTransformer(nn.Module):
     p = (t + 1/2) / T of the way, has to show the first v with C_v > p. The logit of v is
     Σ_{u<v} (p - C_u): it grows with v as long as C_u < p, and falls after.
     Shapes: ids (B, T) to logits (B, T, n_symbols).
-    Raises: ValueError if n_symbols is below 2, or ids are not whole numbers below it.
+    Raises: ValueError if n_symbols is below 1, ids are not whole numbers below it, or a word is
+        empty.
     """
 
     def __init__(self, n_symbols: int, dtype: torch.dtype = torch.float32):
@@ -105,7 +107,7 @@ class ParityTransformer(nn.Module):
     one that finds more of the peak is right.
     The two answers differ by about 2/N², and numbers have to resolve that.
     Shapes: ids (B, T) to logits (B, 2).
-    Raises: ValueError if ids are not 0 or 1.
+    Raises: ValueError if ids are not 0 or 1, or a word is empty.
     """
 
     COLUMNS = "one start place sign share step peak even odd spare".split()
@@ -135,7 +137,7 @@ class ParityTransformer(nn.Module):
         self.to(dtype)
 
     def forward(self, ids: Tensor) -> Tensor:
-        check_ids(ids, 2)
+        check_word(ids, 2)
         i, width = torch.arange(ids.shape[1] + 1), len(self.COLUMNS)
         x = torch.zeros(len(ids), len(i), width, dtype=self.dtype)
         x[:, 1:, self.at["one"]] = ids.to(self.dtype)

@@ -12,7 +12,8 @@ from fractions import Fraction
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_ids, check_sizes
+from utils.arguments import check_sizes
+from utils.computation.transducers import check_word
 
 Number = Tensor | Fraction
 
@@ -23,7 +24,12 @@ def saturated(x: Number) -> Number:
 
 
 def push(q: Number, bit: Number | int) -> Number:
-    """Return the stack with one more bit on top."""
+    """Return the stack with one more bit on top.
+
+    Raises: ValueError if the bit is not 0 or 1.
+    """
+    if not (((bit == 0) | (bit == 1)).all() if isinstance(bit, Tensor) else bit in (0, 1)):
+        raise ValueError(f"A bit is 0 or 1, got {bit}.")
     return (q + 2 * bit + 1) / 4
 
 
@@ -52,7 +58,8 @@ class StackMachine(nn.Module):
     dtype: the numbers that hold the stack.
     noise: at each step a number from -noise to noise is added to q.
     Shapes: ids (B, T) to logits (B, T, 3).
-    Raises: ValueError if ids are not whole numbers from 0 to 3, or the noise is below 0.
+    Raises: ValueError if ids are not whole numbers from 0 to 3, a word is empty, or the noise is
+        not from 0 to below 1.
     """
 
     def __init__(self, dtype: torch.dtype = torch.float32, noise: float = 0.0):
@@ -62,7 +69,7 @@ class StackMachine(nn.Module):
         self.dtype, self.noise = dtype, noise
 
     def forward(self, ids: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        check_ids(ids, 4)
+        check_word(ids, 4)
         opens, bits = (ids < 2).to(self.dtype), (ids % 2).to(self.dtype)
         q, states = torch.zeros(len(ids), dtype=self.dtype), []
         for opens_t, bit_t in zip(opens.unbind(dim=1), bits.unbind(dim=1), strict=True):

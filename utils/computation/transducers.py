@@ -6,7 +6,7 @@ Shapes: ids (B, T), answers as logits (B, T, C).
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes
+from utils.arguments import check_ids, check_sizes
 from utils.recurrent import RNN, Embedding, Recurrent
 
 SHARP = 20.0  # a weight that makes a step of a tanh: tanh(SHARP / 2) differs from 1 by 4e-9
@@ -60,6 +60,13 @@ def set_weights(layer: nn.Module, **weights: object) -> nn.Module:
     for name, weight in known.items():
         weight.copy_(torch.as_tensor(weights.get(name, 0.0)))
     return layer
+
+
+def check_word(ids: Tensor, n_symbols: int) -> None:
+    """Raise a ValueError if ids are not (B, T) from 0 to n_symbols - 1, or there is no symbol."""
+    check_ids(ids, n_symbols)
+    if ids.shape[1] == 0:
+        raise ValueError(f"There is no symbol to read in ids of shape {tuple(ids.shape)}.")
 
 
 # Parity -------------------------------------------------------------------------------------------

@@ -79,8 +79,11 @@ def days_of(operations: float, gpu: str, n_gpus: float = 1, utilisation: float =
 
     utilisation: the share of their operations that a training reaches, 0.21 to 0.46 in four that
         were published (Chowdhery et al., 2022, table 3).
-    Raises: ValueError if the generation is unknown, or a number is not above 0.
+    Raises: ValueError if the generation is unknown, a number is not above 0, or the share is above
+        1.
     """
     check_choice("gpu", gpu, GPUS)
-    check_positive(operations=operations, n_gpus=n_gpus, utilisation=utilisation)
+    check_positive(operations=operations, n_gpus=n_gpus)
+    if not 0 < utilisation <= 1:
+        raise ValueError(f"utilisation is a share above 0, at most 1, got {utilisation}.")
     return operations / (GPUS[gpu] * utilisation * n_gpus * SECONDS * HOURS)

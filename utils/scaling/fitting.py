@@ -141,13 +141,15 @@ class Interval(NamedTuple):
 def interval(values, share: float = 0.9) -> Interval:
     """The middle of some values: as many are left out below as above.
 
-    Raises: ValueError if there is no value, or the share is not between 0 and 1.
+    Raises: ValueError if there is no value, one is not finite, or the share is not between 0 and 1.
     """
     if not 0 < share < 1:
         raise ValueError(f"share is between 0 and 1, got {share}.")
     values = np.asarray(values, dtype=float)
     if values.size == 0:
         raise ValueError("There is no value: an interval needs some.")
+    if not np.isfinite(values).all():
+        raise ValueError("An interval needs finite values: one is infinite or no number.")
     return Interval(*np.quantile(values, [(1 - share) / 2, (1 + share) / 2]).tolist())
 
 

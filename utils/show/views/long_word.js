@@ -160,12 +160,18 @@ function draw({ model, readers, longest, word, most }) {
   const ready = [20, 100, 1000].map((T) => button(`${count(T)} at random`, () => take(random(T))));
   const same = button("1,000 ones", () => take(Array(1000).fill(1)));
   const back = button(`‹ ${SEEN} before`, () => go(at - SEEN)), on = button(`Next ${SEEN} ›`, () => go(at + SEEN));
-  const sliders = ["W_x", "W_h", "b"].map((name, i) => slider(name, { value: PARITY[i], min: -2, max: 2, step: 0.1 }, (value) => {
-    mine[i] = value;
-    fold();
-    show();
-    if (answer.getAttribute("aria-busy") === "false") tell();
-  }));
+  const sliders = ["W_x", "W_h", "b"].map((name, i) => {
+    const field = slider(name, { value: PARITY[i], min: -2, max: 2, step: 0.1 }, (value) => {
+      mine[i] = value;
+      write();
+      fold();
+      show();
+      if (answer.getAttribute("aria-busy") === "false") tell();
+    });
+    const write = () => { field.querySelector("output").textContent = score(mine[i]); }; // with a true minus
+    write();
+    return field;
+  });
   const again = button("Set to parity", () => sliders.forEach((one, i) => {
     const input = one.querySelector("input");
     input.value = PARITY[i];
