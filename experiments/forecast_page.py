@@ -2,7 +2,8 @@
 
 They learn from generated series of many markets, and are judged on the last two weeks of series of
 other markets, of which they see the eight weeks before, as the page does of what a reader draws.
-Rates were chosen by such errors of the first seed, on other markets still.
+Rates were chosen by such errors of the first seed, on other markets still; how many were tried for
+each kind is not recorded.
 
 "error" is the mean absolute error of the median, and "loss" the pinball loss, both in deviations
 of a series' past; "coverage" is the share of days in the interval of 80%. Naive and seasonal naive

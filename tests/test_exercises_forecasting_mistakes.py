@@ -209,6 +209,18 @@ MADE_OTHERWISE = [
     ("rolling_origin", "as_many_as_moves", rolling(by_moves)),
     ("rolling_origin", "by_one", rolling(lambda n, f, T, s: range(f, n - T + 1))),
     ("rolling_origin", "sliding", windows_of_the_past),
+    (
+        "rolling_origin",
+        "a_step_ahead",
+        rolling(
+            lambda n, f, T, s: range(f, n - T, s), start=lambda k: k + 1, end=lambda k, T: k + 1 + T
+        ),
+    ),
+    (
+        "rolling_origin",
+        "a_step_left_out",
+        rolling(usual, start=lambda k: k + 1, end=lambda k, T: k + 1 + T),
+    ),
     ("rolling_origin", "overlapping", rolling(usual, known=lambda k: k + 1)),
     (
         "rolling_origin",

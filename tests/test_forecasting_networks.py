@@ -128,6 +128,8 @@ def test_a_moving_average_repeats_the_ends(kernel_size):
         DLinear(S, T, kernel_size=24)
     with pytest.raises(ValueError, match="NaN or infinite"):
         moving_average(series / 0, kernel_size)
+    with pytest.raises(ValueError, match=rf"Expected series \(B, S\), got \({S},\)"):
+        moving_average(series[0], kernel_size)
 
 
 def test_dlinear_is_a_sum_over_trend_and_rest():

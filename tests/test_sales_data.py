@@ -37,6 +37,9 @@ def test_the_shop_has_739_days():
     for start in ("2012-01-01", "2009-11-30"):
         with pytest.raises(ValueError, match=f"{start} is none of the days 2009-12-01 to 2011"):
             daily_sales(start)
+    for start in ("soon", "1/12/2010"):
+        with pytest.raises(ValueError, match=f"'{start}' is no date, so write it as year, month"):
+            daily_sales(start)
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -151,11 +154,21 @@ def test_the_column_that_is_asked_for_is_read(tmp_path):
         ["2011-01-01", "2011-02-01", "2011-03-01", "2011-04-01"],
         ["2011-01-03", "2011-01-10", "2011-01-17"],
         ["2011-02-01", "2011-03-01"],
+        ["2012-01-31", "2012-02-29", "2012-03-31", "2012-04-30"],
+        ["2011-03-31", "2011-06-30", "2011-09-30", "2011-12-31"],
     ],
 )
 def test_days_weeks_and_months_are_equal_steps(tmp_path, dates):
     text = "day,sold\n" + "".join(f"{day},1\n" for day in dates)
     assert [str(day) for day in read_series(saved(tmp_path, text)).dates] == dates
+
+
+def test_two_columns_of_one_name_are_refused_if_that_is_asked_for(tmp_path):
+    path = saved(tmp_path, "day,a,b,a\n2011-01-01,1,4,7\n2011-01-02,2,5,8\n")
+    assert read_series(path, "b").values.tolist() == [4, 5]
+    with pytest.raises(DatasetError, match="two columns are called 'a', so rename one") as caught:
+        read_series(path, "a")
+    is_one_sentence(caught.value)
 
 
 BEGUN = "day,sold\n2011-01-01,1\n2011-01-02,2\n"
@@ -188,7 +201,16 @@ BEGUN = "day,sold\n2011-01-01,1\n2011-01-02,2\n"
             "day,sold\n2011-01-05,1\n2011-02-05,1\n2011-04-05,1\n",
             "missing after 2011-02-05, and a series needs one each month",
         ),
-        ("day,sold\n2011-01-01,1\n", "it has 1 values, and at least 2 are needed"),
+        (
+            "day,sold\n2011-01-31,1\n2011-02-28,1\n2011-04-30,1\n",
+            "missing after 2011-02-28, and a series needs one each month",
+        ),
+        ("day,sold\n2011-01-01,1\n", "it has 1 value, and at least 2 are needed"),
+        ("day,sold\n", "it has 0 values, and at least 2 are needed"),
+        ("2011-01-01,1\n2011-01-02,2\n", "its first line has a date already, so write a line of"),
+        ('day,"sold\n2011-01-01,1\n2011-01-02,2\n', "line 1: a quotation mark has no partner"),
+        (BEGUN + '2011-01-03,"3\n2011-01-04,4\n', "line 4: a quotation mark has no partner"),
+        ('day,"sold\nnet"\n2011-01-01,1\n2011-01-02,x\n', "line 4: 'x' is no number"),
     ],
 )
 def test_each_fault_of_a_table_gets_one_sentence(tmp_path, text, sentence):

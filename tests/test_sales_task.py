@@ -170,6 +170,18 @@ def test_sarimax_finds_the_effect_of_a_promotion_and_leaves_out_what_never_was()
         (lambda: sarimax(torch.ones(13), 2), "at least 14 steps"),
         (lambda: sarimax(torch.tensor([math.nan] * 20), 2), "NaN or infinite"),
         (lambda: sarimax(torch.ones(20), 2, torch.ones(20, 1)), r"of 20 \+ 2 steps, got \(20, 1\)"),
+        (lambda: sarimax(torch.ones(20), 2, torch.ones(22)), r"of 20 \+ 2 steps, got \(22,\)"),
+        (
+            lambda: sarimax(torch.ones(20), 2, torch.tensor([[math.nan]] + 21 * [[1.0]])),
+            "A known input",
+        ),
+        (lambda: ets(torch.ones(20), 0), "T is a whole number of at least 1, got 0"),
+        (lambda: ets(torch.ones(20), 2, season=0), "season is a whole number of at least 1"),
+        (lambda: sarimax(torch.ones(20), -1), "T is a whole number of at least 1, got -1"),
+        (lambda: ets(torch.ones(3, 20), 2), r"the past of one series, \(S,\), got \(3, 20\)"),
+        (lambda: sarimax(torch.ones(3, 20), 2), r"the past of one series, \(S,\), got \(3, 20\)"),
+        (lambda: ets(torch.arange(20.0) - 1, 2, log=True), "above -1, got -1: leave out log=True"),
+        (lambda: sarimax(torch.arange(20.0) - 9, 2, log=True), "above -1, got -9"),
     ],
 )
 def test_what_the_library_can_not_forecast_is_refused(call, sentence):

@@ -101,9 +101,12 @@ def moving_average(series: Tensor, kernel_size: int) -> Tensor:
     """Return the mean of the steps around each, the ends repeated (Zeng et al., 2023, §4).
 
     Shapes: series (B, S) to the same.
-    Raises: ValueError if the kernel is of even size, or a step has no number.
+    Raises: ValueError if the kernel is of even size, these are no series (B, S), or a step has no
+        number.
     """
     check_kernel(kernel_size)
+    if series.dim() != 2:
+        raise ValueError(f"Expected series (B, S), got {tuple(series.shape)}.")
     check_length(series, 1)
     half = kernel_size // 2
     padded = F.pad(series[:, None], (half, half), mode="replicate")

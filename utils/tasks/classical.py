@@ -14,6 +14,8 @@ from statsmodels.tsa.exponential_smoothing.ets import ETSModel
 from statsmodels.tsa.statespace.sarimax import SARIMAX
 from torch import Tensor
 
+from utils.arguments import check_sizes
+from utils.forecasting.measures import check_finite
 from utils.forecasting.origins import check_length
 
 
@@ -22,9 +24,11 @@ def ets(past: Tensor, T: int, *, season: int = 1, trend: bool = False, log: bool
 
     season: steps of an additive season; 1 without.
     trend: whether there is a damped trend.
-    Raises: ValueError if the past is shorter than two seasons, and ten steps.
+    Raises: ValueError if the past is not one series, shorter than two seasons or ten steps, or has
+        no logarithm; or if a size is below 1.
     """
-    check_length(past, max(2 * season, 10))
+    check_sizes(T=T, season=season)
+    check_past(past, max(2 * season, 10), log)
 
     def forecast(y: np.ndarray) -> np.ndarray:
         model = ETSModel(
@@ -52,13 +56,18 @@ def sarimax(
     """Forecast by a seasonal ARIMA of the errors of a regression on what is known (ibid., §9, §10).
 
     order, seasonal: autoregressive, differences, moving average; of steps, and of seasons.
-    Raises: ValueError if the past is shorter than two seasons, or known inputs are too few.
+    Raises: ValueError if the past is not one series, shorter than two seasons, or has no
+        logarithm; if known inputs are too few, or lack a number; or if a size is below 1.
     """
-    check_length(past, 2 * season)
-    if known is not None and len(known) != len(past) + T:
-        raise ValueError(
-            f"Expected known inputs of {len(past)} + {T} steps, got {tuple(known.shape)}."
-        )
+    check_sizes(T=T, season=season)
+    check_past(past, 2 * season, log)
+    if known is not None:
+        if known.dim() != 2 or len(known) != len(past) + T:
+            raise ValueError(
+                f"Expected known inputs (S + T, K) of {len(past)} + {T} steps, got "
+                f"{tuple(known.shape)}."
+            )
+        check_finite("A known input", known)
     before, after = (None, None) if known is None else np.split(known.numpy(), [len(past)])
     if before is not None:  # an input that never varied has no effect that could be found
         varied = np.ptp(before, axis=0) > 0
@@ -69,6 +78,17 @@ def sarimax(
         return model.fit(disp=False, maxiter=50).forecast(T, exog=after)
 
     return _forecast(forecast, past, log)
+
+
+def check_past(past: Tensor, least: int, log: bool) -> None:
+    """Raise a ValueError if a past is not one series, too short, or has no logarithm of 1 + y."""
+    if past.dim() != 1:
+        raise ValueError(f"Expected the past of one series, (S,), got {tuple(past.shape)}.")
+    check_length(past, least)
+    if log and past.min() <= -1:
+        raise ValueError(
+            f"The logarithm of 1 + y needs values above -1, got {past.min():g}: leave out log=True."
+        )
 
 
 def _forecast(of: Callable[[np.ndarray], np.ndarray], past: Tensor, log: bool) -> Tensor:

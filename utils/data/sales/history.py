@@ -33,10 +33,16 @@ def daily_sales(start: str = "2009-12-01") -> Series:
 
     They are sums of UCI's Online Retail II (Chen, 2019), to 9 December 2011.
     start: the first day, as "2010-12-01".
-    Raises: ValueError if this is none of the days.
+    Raises: ValueError if this is none of the days, or no date.
     """
     series = read_series(ROOT / "data" / FILE, column="total price")
-    first = np.flatnonzero(series.dates == np.datetime64(start, "D"))
+    try:
+        day = np.datetime64(start, "D")
+    except ValueError:
+        raise ValueError(
+            f"{start!r} is no date, so write it as year, month and day, 2010-12-01."
+        ) from None
+    first = np.flatnonzero(series.dates == day)
     if not len(first):
         raise ValueError(f"{start} is none of the days {series.dates[0]} to {series.dates[-1]}.")
     return Series(series.dates[first[0] :], series.values[first[0] :])
@@ -68,36 +74,36 @@ def read_series(path: Path | str, column: str | None = None, *, least: int = 2) 
     """Read a series from a table: a line of names, then a line for each date, with commas.
 
     The first column has the dates, as 2010-12-01, in order: each day, each so many days, or each
-    month.
+    month, under the same day of it or under its last.
     column: the name of the column with the values; not needed if the table has two columns.
     least: how many values are needed, 2 or more.
-    Raises: DatasetError if the table can't be read, has no such column, or lacks a value or a date.
+    Raises: DatasetError if the table can't be read, has no names or no such column, or lacks a
+        value or a date.
     """
     path = Path(path)
-    rows = _rows(path)
-    place = _place(path, rows[0], column)
+    (_, names), *rows = _rows(path)
+    place = _place(path, names, column)
     dates, values = [], []
-    for number, row in enumerate(rows[1:], 2):
+    for number, row in rows:
         if row:  # no empty line
             where = f"{path}, line {number}"
-            if len(row) != len(rows[0]):
+            if len(row) != len(names):
                 raise DatasetError(
-                    f"{where}: it has {len(row)} columns where the names are {len(rows[0])}, so "
+                    f"{where}: it has {len(row)} columns where the names are {len(names)}, so "
                     "write each number with a point and without commas."
                 )
             dates.append(_date(where, row[0]))
             values.append(_value(where, row[place]))
     if len(values) < max(least, 2):
-        raise DatasetError(
-            f"{path}: it has {len(values)} values, and at least {max(least, 2)} are needed."
-        )
+        what = "1 value" if len(values) == 1 else f"{len(values)} values"
+        raise DatasetError(f"{path}: it has {what}, and at least {max(least, 2)} are needed.")
     days = np.array(dates, dtype="datetime64[D]")
     _check_dates(path, days)
     return Series(days, torch.tensor(values, dtype=torch.float64))
 
 
-def _rows(path: Path) -> list[list[str]]:
-    """The cells of a table, line by line, the names first."""
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The cells of a table, each row with the number of its first line; the names come first."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -112,7 +118,17 @@ def _rows(path: Path) -> list[list[str]]:
         )
     if not lines or "," not in lines[0]:
         raise DatasetError(f"{path}: its first line names no two columns, a date and a value.")
-    return list(csv.reader(lines))
+    rows, reader, begins = [], csv.reader(lines, strict=True), 1
+    try:
+        for row in reader:
+            rows.append((begins, row))
+            begins = reader.line_num + 1
+    except csv.Error:
+        raise DatasetError(
+            f"{path}, line {begins}: a quotation mark has no partner at the end of its cell, so "
+            "take it out."
+        ) from None
+    return rows
 
 
 def _separator(lines: Sequence[str]) -> str:
@@ -124,8 +140,14 @@ def _separator(lines: Sequence[str]) -> str:
 
 def _place(path: Path, names: Sequence[str], column: str | None) -> int:
     """The place of the column that is asked for."""
+    if _as_date(names[0]):
+        raise DatasetError(
+            f"{path}: its first line has a date already, so write a line of names above it."
+        )
     if column is None and len(names) == 2:
         return 1
+    if names[1:].count(column) > 1:
+        raise DatasetError(f"{path}: two columns are called {column!r}, so rename one of them.")
     if column in names[1:]:
         return names.index(column, 1)
     known = ", ".join(map(repr, names[1:]))
@@ -133,13 +155,20 @@ def _place(path: Path, names: Sequence[str], column: str | None) -> int:
     raise DatasetError(f"{path}: {asked}, among {known}.")
 
 
-def _date(where: str, cell: str) -> date:
+def _as_date(cell: str) -> date | None:
     try:
         return date.fromisoformat(cell.strip())
     except ValueError:
+        return None
+
+
+def _date(where: str, cell: str) -> date:
+    found = _as_date(cell)
+    if found is None:
         raise DatasetError(
             f"{where}: {cell!r} is no date, so write it as year, month and day, 2010-12-01."
-        ) from None
+        )
+    return found
 
 
 def _value(where: str, cell: str) -> float:
@@ -162,7 +191,9 @@ def _check_dates(path: Path, days: np.ndarray) -> None:
             what = "is there twice" if after == before else f"comes after {before}"
             raise DatasetError(f"{path}: {after} {what}, and each date comes once, in order.")
     gaps, months = np.diff(days), days.astype("datetime64[M]")
-    if len(set(days - months.astype("datetime64[D]"))) == 1 and gaps.min().astype(int) >= 28:
+    first, next_first = (month.astype(days.dtype) for month in (months, months + 1))
+    alike = len({*(days - first)}) == 1 or (days + 1 == next_first).all()  # or all ends of months
+    if alike and gaps.min().astype(int) >= 28:
         gaps = np.diff(months)
     if (gaps != gaps.min()).any():
         before = days[np.argmax(gaps != gaps.min())]

@@ -141,6 +141,14 @@ def a_step_ahead(n, first, T, step):
 
 
 @exercise.mistake(
+    "the forecast begins a step too late, so a step is neither known nor forecast: with `origin` "
+    "steps known, the next one has that number."
+)
+def a_step_left_out(n, first, T, step):
+    return rolled(origins_of(n, first, T, step), T, ahead=1)
+
+
+@exercise.mistake(
     "your last known step has the number of the origin: counted from 0, that is one step more."
 )
 def number_of_the_last(n, first, T, step):
