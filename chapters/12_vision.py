@@ -178,7 +178,7 @@ plt.show()
 # %% [markdown]
 # So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its attention heads [attend to far patches](deeper/12_vision.ipynb#deeper-looks), before training and after.
 #
-# Which of the 16 outputs gives the answer? None of them: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
+# Which of the 16 outputs gives the answer? None: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
 # $$
 # X = [\,c;\ x_1;\ \dots;\ x_n\,] + [\,p_0;\ p_1;\ \dots;\ p_n\,]
@@ -339,7 +339,7 @@ guess(
 )
 
 # %% [markdown]
-# So the similarities are divided by a **temperature** $\tau$ (Day 2). CLIP learns $\ln(1/\tau)$ along with the weights, and not $\tau$ itself, so that $\tau$ stays positive. In CLIP, $\tau$ starts at 0.07.
+# So the similarities are divided by a **temperature** $\tau$ (Day 2). CLIP learns $\ln(1/\tau)$ along with the weights, so that $\tau$ stays positive. In CLIP, $\tau$ starts at 0.07.
 #
 # A row asks which sentence fits the picture. A column asks which picture fits the sentence. The loss is the mean of both cross-entropies:
 #
@@ -458,7 +458,7 @@ image_grid(shown, [f"{p:.0%}" for p in own.tolist()], columns=4)
 plt.show()
 
 # %% [markdown]
-# No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in new handwriting, each followed by the same digit in a colour that the model knows.
+# No training picture showed a red zero, a red five, a green six or a blue seven. Here they are, in new handwriting, each followed by the same digit in a known colour.
 
 # %%
 EIGHT = "red zero, blue zero, red five, blue five, green six, red six, blue seven, red seven"
