@@ -284,12 +284,13 @@ def test_a_number_that_no_two_runs_share_decides_nothing(page, tmp_path, monkeyp
     assert running.verify(page).startswith("verified")
 
 
-def test_runs_of_a_page_that_is_not_committed_are_of_no_commit(page, monkeypatch):
+def test_runs_of_a_page_that_is_not_committed_are_of_no_commit(page, monkeypatch, capsys):
     monkeypatch.setattr(running, "commit", lambda: "c0ffee")
     for changed, known in ((" M chapters/01_page.py", None), ("", "c0ffee")):
         monkeypatch.setattr(running, "git", lambda *arguments, told=changed: told)
         running.shake([page], range(1, 2), anew=True)
         assert running.stored(page)["stamps"][0]["commit"] == known
+        assert ("commit first" in capsys.readouterr().out) == (known is None)
 
 
 def test_a_page_whose_notebook_is_not_its_script_is_not_shaken(monkeypatch):

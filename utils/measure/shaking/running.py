@@ -55,6 +55,8 @@ def shake(pages: list[Path], seeds: range, anew: bool = False) -> None:
     """
     marks = {page: fingerprint_of(page) for page in pages}
     held = {page: _known(page, marks[page], anew) for page in pages}
+    if any(held[page]["stamps"][-1]["commit"] is None for page in pages):
+        print("There are runs of no commit, which VERIFY=1 can't use later: commit first.")
     for seed in seeds:
         asked = [page for page in pages if _lacks(held[page], seed)]
         if not asked:
