@@ -110,8 +110,13 @@ def test_an_answer_is_a_sentence_with_its_numbers_in_place(shown):
 
 def test_other_numbers_are_another_answer(shown):
     said = "Yes, if it is asked: {two:.0%} with it, {one:.0%} without."
-    with pytest.raises(AssertionError, match="answered by 'Yes, if it is asked: 40% with"):
+    false_of = "answered by 'Yes, if it is asked: 40% with.*false of one = 0.9, two = 0.4:"
+    with pytest.raises(AssertionError, match=false_of):
         claim("cnn-1", said, **HALF | {"one": 0.9, "two": 0.4})
+    with pytest.raises(ClaimError, match=r"'cnn-1'.*by name, \['one', 'two'\].*'three'"):
+        claim("cnn-1", said, **HALF | {"holds": lambda one, three: one < three})
+    with pytest.raises(ClaimError, match="'cnn-1' needs a number"):
+        claim("cnn-1", "Yes: it is so.", holds=lambda: True, scale="a coin")
     with pytest.raises(ClaimError, match="'cnn-1'.*'one'"):
         claim("cnn-1", said, **HALF | {"holds": lambda one, two: one + two != 100})
     with pytest.raises(ClaimError, match="'cnn-1'.* 25 "):

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from utils.transformer import TransformerConfig
 from utils.vision import (
+    CLIP,
     PatchEmbedding,
     VisionTransformer,
     contrastive_loss,
@@ -147,6 +148,10 @@ def test_clip_gives_unit_vectors_and_learns_its_temperature():
         (
             lambda: zero_shot(torch.ones(2, 3), torch.ones(4, 3), torch.tensor(-1.0)),
             "The temperature is -1.0: it has to be positive",
+        ),
+        (
+            lambda: CLIP(nn.Identity(), nn.Identity(), temperature=0),
+            "The temperature is 0: it has to be positive",
         ),
     ],
 )

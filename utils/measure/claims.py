@@ -1,5 +1,6 @@
 """The ledger of claims: each one is measured by a call in a lesson's cell."""
 
+import inspect
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -50,10 +51,22 @@ def claim(
     Raises: ClaimError if it could not have come out otherwise, or is not in this form.
     """
     measured = {name: _plain(value) for name, value in measured.items()}
+    if not measured:
+        raise ClaimError(f"The answer to {id!r} needs a number that was measured, in a field.")
     said, left_open = filled(answer, measured)
+    try:
+        inspect.signature(holds).bind(**measured)
+    except TypeError as wrong:
+        raise ClaimError(
+            f"`holds` of {id!r} has to take the numbers by name, {sorted(measured)}: {wrong}."
+        ) from None
     held = holds(**measured)
     if is_strict() and not held:
-        raise AssertionError(f"The claim {id!r} is answered by {said!r}, which was not measured.")
+        numbers = ", ".join(f"{name} = {value:.6g}" for name, value in measured.items())
+        raise AssertionError(
+            f"The claim {id!r} is answered by {said!r}, but `holds` is false of {numbers}: "
+            "change the bound or the answer."
+        )
     for name in measured:
         if is_strict() and all(holds(**others) for others in _otherwise(measured, name)):
             raise ClaimError(

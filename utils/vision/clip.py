@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from utils.arguments import check_sizes
 from utils.transformer import EncoderOnly, TransformerConfig, mean_pool
+from utils.vision.contrastive import check_temperature
 from utils.vision.vit import VisionTransformer
 
 COLDEST = 0.01  # a temperature below it made training unstable (Radford et al., 2021, §2.5)
@@ -20,13 +21,14 @@ class CLIP(nn.Module):
     image_encoder: gives vectors (B, E) of images (B, C, H, W).
     text_encoder: gives vectors (B, E) of ids (B, T) and lengths (B,).
     temperature: with which learning begins; it is learned, as a logarithm.
-    Raises: ValueError as the encoders do.
+    Raises: ValueError as the encoders do, or if the temperature isn't positive.
     """
 
     def __init__(
         self, image_encoder: nn.Module, text_encoder: nn.Module, temperature: float = 0.07
     ):
         super().__init__()
+        check_temperature(temperature)
         self.image_encoder, self.text_encoder = image_encoder, text_encoder
         self.log_scale = nn.Parameter(torch.tensor(-math.log(temperature)))
 

@@ -20,9 +20,14 @@ def cosines(image_features: Tensor, text_features: Tensor) -> Tensor:
     return F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
 
 
-def _logits(image_features: Tensor, text_features: Tensor, temperature: float | Tensor) -> Tensor:
-    if not torch.compiler.is_compiling() and temperature <= 0:
+def check_temperature(temperature: float | Tensor) -> None:
+    """Raise a ValueError if cosines can't be divided by it."""
+    if not torch.compiler.is_compiling() and not temperature > 0:
         raise ValueError(f"The temperature is {temperature}: it has to be positive.")
+
+
+def _logits(image_features: Tensor, text_features: Tensor, temperature: float | Tensor) -> Tensor:
+    check_temperature(temperature)
     return cosines(image_features, text_features) / temperature
 
 
