@@ -76,6 +76,22 @@ def test_a_network_learns_what_its_gates_allow():
     assert shares["gates in (-1, 1)"] > 0.95 and shares["gates in (0, 1)"] < 0.7
 
 
+def test_words_that_choose_a_rate_are_not_those_that_test(monkeypatch):
+    chosen, asked = LANGUAGES["swaps"].draw(50, 9, 9, task.CHOOSING), []
+    tested = LANGUAGES["swaps"].draw(50, 9, 9, task.HELD_OUT)
+    assert not (chosen.ids == tested.ids).all(dim=1).any()
+    real = task.shares_correct
+
+    def shares_correct(*given, **how):
+        asked.append(how.get("seed", task.HELD_OUT))
+        return real(*given, **how)
+
+    monkeypatch.setattr(task, "shares_correct", shares_correct)
+    row = task.table_row("RNN", PARITY, steps=2, seeds=(0,))
+    tried = len(row["rates"])
+    assert asked[:tried] == [task.CHOOSING] * tried and set(asked[tried:]) == {task.HELD_OUT}
+
+
 def test_shares_count_last_answers_all_answers_and_whole_words():
     words = PARITY.draw(300, 1, 20, seed=task.HELD_OUT)
 

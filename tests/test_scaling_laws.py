@@ -8,9 +8,12 @@ import torch
 
 from utils.scaling import (
     BESIROGLU,
+    GPUS,
     HOFFMANN,
     KAPLAN_D,
+    KAPLAN_EXPONENT,
     KAPLAN_N,
+    REPEATED,
     Interval,
     PowerLaw,
     ScalingLaw,
@@ -69,6 +72,11 @@ def test_what_was_published_says_what_was_published():
     assert 15 < theirs.D / theirs.N < 25 < 50 < split.D / split.N
     assert KAPLAN_N.loss(8.8e13) == pytest.approx(1) == pytest.approx(KAPLAN_D.loss(5.4e13))
     assert KAPLAN_N.loss(8.8e3) == pytest.approx(10**0.76)
+    assert KAPLAN_D.loss(5.4e3) == pytest.approx(10**0.95)
+    assert HOFFMANN == (1.69, 406.4, 410.7, 0.34, 0.28)  # eq. 10
+    assert BESIROGLU == (1.8172, 482.01, 2085.43, 0.3478, 0.3658)  # their table 1
+    assert KAPLAN_EXPONENT == 0.73  # C^0.73 of the abstract's figure 3
+    assert REPEATED == pytest.approx(15.39, abs=0.005)  # Muennighoff et al., appendix A
 
 
 @pytest.mark.parametrize(("C", "match"), [(0, "C has to be above 0"), (-1, "C has to be above 0")])
@@ -101,6 +109,8 @@ def test_known_constants_are_found_again():
     without = PowerLaw(0.0, 30.0, 0.3)
     found = fit_power_law(SIZES, without.loss(SIZES))
     assert found.E < 1e-3 and found.alpha == pytest.approx(0.3, rel=1e-3)
+    steep = PowerLaw(2.0, 3e7, 2.0)
+    assert fit_power_law(SIZES, steep.loss(SIZES)) == pytest.approx(steep, rel=1e-3)
 
 
 def test_the_refit_is_found_again_from_points_of_its_own():
@@ -186,6 +196,24 @@ def test_without_noise_the_interval_is_narrow_and_with_more_it_is_wider():
     assert widths[0] < 1e-3 < widths[1] < widths[2]
 
 
+def test_misses_are_added_to_a_prediction_and_widened():
+    """A fit that always finds the same law leaves only its misses, here ±1 % of 8 trainings."""
+    law, x = PowerLaw(1.0, 8.0, 0.5), 10.0 ** np.arange(1, 9)
+    told = extrapolate(
+        lambda x, losses, start=None: law,
+        *(x, law.loss(x) * np.exp(0.01 * np.array([1, -1] * 4))),
+        at=(1e9,),
+    )
+    wide = 0.01 * math.sqrt(8 / (8 - 3))  # three parameters
+    assert told.interval == pytest.approx([told.loss * math.exp(-wide), told.loss * math.exp(wide)])
+
+
+def test_a_draw_of_too_few_sizes_is_drawn_again():
+    sizes = np.array([1e4, 1e4, 1e5, 1e6])  # most draws have two sizes or one
+    found = bootstrap(fit_power_law, sizes, PowerLaw(2.0, 30.0, 0.3).loss(sizes), draws=20)
+    assert len(found) == 20
+
+
 def test_a_bootstrap_is_the_same_again_and_refuses_what_it_cannot_do():
     columns = SIZES, PowerLaw(2.0, 30.0, 0.3).loss(SIZES) * np.linspace(0.99, 1.01, len(SIZES))
     first, second = (bootstrap(fit_power_law, *columns, draws=5, seed=4) for _ in range(2))
@@ -239,6 +267,8 @@ def test_newer_gpus_need_fewer_days():
     assert days_of(989e12 * 3600, "H100 (2022)", 0.5, 1.0) == pytest.approx(2 / 24)
     assert days_of(1e20, "V100 (2017)", 2) == pytest.approx(1e20 / (125e12 * 0.4 * 2 * 86_400))
     assert tokens_for(600, 5) == 20
+    # NVIDIA's data sheets: dense, 16 bits, operations a second
+    assert list(GPUS.values()) == [125e12, 312e12, 989e12, 2250e12]
     for wrong in ({"operations": 0}, {"n_gpus": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             days_of(**{"operations": 1e20, "gpu": "H100 (2022)"} | wrong)
