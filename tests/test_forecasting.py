@@ -165,6 +165,11 @@ def test_a_constant_is_moved_to_0(level):
     torch.testing.assert_close(scaler.scale(past), torch.zeros(2, 7), atol=1e-5 * level, rtol=0)
 
 
+def test_a_series_that_hardly_moves_is_no_constant():
+    past = numbers(100, 100.01, 100, 100.01)
+    torch.testing.assert_close(PastScaler.of(past).scale(past), numbers(-1, 1, -1, 1))
+
+
 @pytest.mark.parametrize(
     "call, sentence",
     [
@@ -229,6 +234,8 @@ def test_the_width_is_a_score_of_the_right_rank():
         assert torch.equal(conformal_width(scores, alpha), expected)
     assert torch.equal(conformal_width(scores[:9], 0.1), scores[:9].amax(dim=0))  # k = 9 of 9
     assert conformal_width(scores[:8], 0.1).tolist() == [math.inf] * 3
+    # 10 · (1 - 0.7) is 3.0000000000000004 in a computer, and 3 in Lei's algorithm
+    assert torch.equal(conformal_width(scores[:9], 0.7), scores[:9].sort(dim=0).values[2])
 
 
 def test_intervals_cover_what_they_promise_whatever_the_model():

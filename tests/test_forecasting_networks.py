@@ -126,6 +126,7 @@ def test_a_moving_average_repeats_the_ends(kernel_size):
             moving_average(series, size)
     with pytest.raises(ValueError, match="odd size, got 24"):
         DLinear(S, T, kernel_size=24)
+    assert DLinear(60, 4).kernel_size == 25  # as in the authors' code
     with pytest.raises(ValueError, match="NaN or infinite"):
         moving_average(series / 0, kernel_size)
     with pytest.raises(ValueError, match=rf"Expected series \(B, S\), got \({S},\)"):
