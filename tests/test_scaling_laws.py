@@ -8,9 +8,12 @@ import torch
 
 from utils.scaling import (
     BESIROGLU,
+    GPUS,
     HOFFMANN,
     KAPLAN_D,
+    KAPLAN_EXPONENT,
     KAPLAN_N,
+    REPEATED,
     Interval,
     PowerLaw,
     ScalingLaw,
@@ -69,6 +72,12 @@ def test_what_was_published_says_what_was_published():
     assert 15 < theirs.D / theirs.N < 25 < 50 < split.D / split.N
     assert KAPLAN_N.loss(8.8e13) == pytest.approx(1) == pytest.approx(KAPLAN_D.loss(5.4e13))
     assert KAPLAN_N.loss(8.8e3) == pytest.approx(10**0.76)
+    assert KAPLAN_D.loss(5.4e3) == pytest.approx(10**0.95)
+    floors = [law.loss(math.inf, math.inf) for law in (HOFFMANN, BESIROGLU)]
+    assert floors == pytest.approx([1.69, 1.8172])
+    assert (KAPLAN_EXPONENT, round(REPEATED, 2)) == (0.73, 15.39)
+    assert effective_tokens(1, 1e9) == pytest.approx(1 + REPEATED)
+    assert [speed / 1e12 for speed in GPUS.values()] == [125, 312, 989, 2250]
 
 
 @pytest.mark.parametrize(("C", "match"), [(0, "C has to be above 0"), (-1, "C has to be above 0")])
@@ -98,6 +107,8 @@ def test_known_constants_are_found_again():
     assert found == pytest.approx(TRUE, rel=1e-4)
     law = PowerLaw(2.0, 30.0, 0.3)
     assert fit_power_law(SIZES, law.loss(SIZES)) == pytest.approx(law, rel=1e-4)
+    steep = PowerLaw(2.0, 30.0, 2.5)
+    assert fit_power_law(range(1, 9), steep.loss(range(1, 9))) == pytest.approx(steep, rel=1e-3)
     without = PowerLaw(0.0, 30.0, 0.3)
     found = fit_power_law(SIZES, without.loss(SIZES))
     assert found.E < 1e-3 and found.alpha == pytest.approx(0.3, rel=1e-3)
@@ -186,6 +197,24 @@ def test_without_noise_the_interval_is_narrow_and_with_more_it_is_wider():
     assert widths[0] < 1e-3 < widths[1] < widths[2]
 
 
+def test_a_forecast_adds_one_widened_residual_to_each_prediction():
+    """One draw is one law's prediction, off by one of the residuals, times √(28 / (28 - 5))."""
+    losses = noisy(1)
+    law = fit_scaling_law(N, D, losses)
+    residuals = math.sqrt(28 / 23) * (np.log(losses) - np.log(law.loss(N, D)))
+    for seed in range(3):
+        told = extrapolate(fit_scaling_law, N, D, losses, at=(3e6, 1.66e6), draws=1, seed=seed)
+        off = math.log(told.interval.low / told.laws[0].loss(3e6, 1.66e6))
+        assert told.interval.low == told.interval.high
+        assert np.abs(residuals - off).min() < 1e-9 < abs(off)
+
+
+def test_a_draw_of_fewer_than_three_sizes_is_drawn_again():
+    """Of draws of four trainings, three in five have fewer than three different sizes."""
+    laws = bootstrap(fit_power_law, SIZES[:4], PowerLaw(2.0, 30.0, 0.3).loss(SIZES[:4]), draws=8)
+    assert len(laws) == 8
+
+
 def test_a_bootstrap_is_the_same_again_and_refuses_what_it_cannot_do():
     columns = SIZES, PowerLaw(2.0, 30.0, 0.3).loss(SIZES) * np.linspace(0.99, 1.01, len(SIZES))
     first, second = (bootstrap(fit_power_law, *columns, draws=5, seed=4) for _ in range(2))
@@ -218,6 +247,9 @@ def test_a_parabola_has_its_lowest_point():
     assert outside.N == pytest.approx(7e5) and not outside.inside
     with pytest.raises(ValueError, match="no lowest point"):
         parabola_minimum(sizes, -losses + 20)
+    for line in ([3, 2, 1], [1, 2, 3], [2, 2, 2]):
+        with pytest.raises(ValueError, match="no lowest point"):
+            parabola_minimum([1, 2, 4], line)
     with pytest.raises(ValueError, match="three different"):
         parabola_minimum(sizes[:2], losses[:2])
 
