@@ -318,9 +318,9 @@ observe(
 # | Recurrent networks with rational weights are Turing-complete; that takes real numbers of unlimited precision. | In {cite}`siegelmann1995computational`, rational numbers are enough, for the states as well. Their digits have to be unlimited in number. |
 # | Attention is like a machine with counters: depth $d$ gives about $d$ of them. | No source is named. One head counts all 26 letters of a word, [below](#deeper-by-attention). |
 # | The best size and the amount of text are in proportion (by Kaplan et al.). | That is {cite}`hoffmann2022training`. {cite}`kaplan2020scaling` let the model grow faster: $N \propto C^{0.73}$, $D \propto C^{0.27}$. |
-# | The loss falls with an exponent of 0.076, by parameters, data or operations. | In {cite}`kaplan2020scaling` it belongs to the parameters without embeddings; for data it is 0.095. |
+# | The loss falls as a power of parameters, data or operations, for parameters with an exponent of about 0.076. | So it is in {cite}`kaplan2020scaling`, where the embeddings aren't counted. For data, the exponent is 0.095. |
 # | Several passes are worse than more data (by Kaplan et al.). | {cite}`muennighoff2023scaling` measure it: up to four passes are nearly as good. |
-# | Every continuous function from sequences to sequences can be approximated. | {cite}`yun2020transformers` prove it on a bounded set of inputs, and on average over them. Without positions, it holds for functions that treat all positions alike. |
+# | Every continuous function from sequences to sequences can be approximated on compact sets. | {cite}`yun2020transformers` prove it, for the average error over such a set. Without positions, it holds for functions that treat all positions alike. |
 #
 # A proof has its fine print: which numbers, how many steps, and whether it says *can be set* or *is learned*. {cite}`hahn2020theoretical` shows how much depends on it. If each head attends to a single position, no Transformer computes parity. With softmax, one symbol of $n$ moves the output at any other position by at most a constant over $n$. That doesn't forbid parity; it forbids being sure of it on long words. {cite}`chiang2022overcoming` set weights that compute it, and with layer norm they are sure as well.
 #
