@@ -200,7 +200,9 @@ def rounded_down(money, days, price, throughput, utilisation, k):
     return split(math.floor(gpus), hours * 3600 * throughput * utilisation, k)
 
 
-@exercise.mistake("your GPUs are rounded down to a whole number: some money isn't spent.")
+@exercise.mistake(
+    "your GPUs are rounded down to a whole number, and only those work: some money isn't spent."
+)
 def rounded_down_at_work(money, days, price, throughput, utilisation, k):
     gpus = math.floor(hours_of(money, price, days)[1])
     return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
@@ -212,7 +214,9 @@ def rounded(money, days, price, throughput, utilisation, k):
     return split(round(gpus), hours * 3600 * throughput * utilisation, k)
 
 
-@exercise.mistake("your GPUs are rounded to a whole number: their number need not be whole.")
+@exercise.mistake(
+    "your GPUs are rounded to a whole number, and only those work: their number need not be whole."
+)
 def rounded_at_work(money, days, price, throughput, utilisation, k):
     gpus = round(hours_of(money, price, days)[1])
     return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
