@@ -117,7 +117,7 @@ observe(
 )
 
 # %% [markdown]
-# The RNN needed only 300 steps; perhaps the Transformer needs more. A stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, [ALiBi](deeper/05_self_attention.ipynb#exercise-alibi)). At each length, we count the best of the five ways.
+# The RNN needed only 300 steps; perhaps the Transformer needs more. A stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, [ALiBi](deeper/05_self_attention.ipynb#deeper-rotary)). At each length, we count the best of the five ways.
 
 # %%
 stored = experiments.load("parity")
@@ -421,7 +421,7 @@ observe(
 )
 
 # %% [markdown]
-# That holds in general: if an answer depends on every symbol of a long word, small changes of the weights destroy it, so training hardly ever finds them {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
+# That holds in general: if an answer depends on every symbol of a long word, small changes of the weights destroy it, so training hardly ever finds such weights {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
 #
 # ### Written steps: a state on paper
 #
