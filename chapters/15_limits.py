@@ -60,7 +60,7 @@ quiz("15_limits")
 # %%
 WORD = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Running parity: each 1 flips the answer, and each 0 leaves it as it is.", "name": "fig-lim-parity"}, "image": {"alt": "A row of zeros and ones. Below it, a line goes up or down at each one and stays as it is at each zero."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Running parity: each 1 flips the level, which is the answer; each 0 leaves it as it is.", "name": "fig-lim-parity"}, "image": {"alt": "A row of zeros and ones. Below it, a line goes up or down at each one and stays as it is at each zero."}}
 forecasting.switched(WORD)
 plt.show()
 
@@ -72,7 +72,7 @@ guess(
     f"Both see {300 * task.B:,} words of up to 20 symbols. Which of them is correct after 160 symbols?",
     ["both", "only the Transformer", "only the RNN", "neither"],
     right="only the RNN",
-    because="Beyond its lengths, the Transformer guesses; chance is 50%.",
+    because="Beyond twenty symbols, the Transformer guesses; chance is 50%.",
 )
 
 # %% tags=["training"]
@@ -104,7 +104,7 @@ def by_symbols(lines):
     plt.show()
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The RNN answers correctly at every length. The Transformer is at chance (50%, dashed) before the longest words of its training (dotted). Share of 500 new words whose last answer is correct.", "name": "fig-lim-trained"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100%. The other begins there, falls steeply before 20, and stays near 50%."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The RNN answers correctly at every length. The Transformer is at chance (50%, dashed) even within its training lengths (left of the dotted line). Share of 500 new words whose last answer is correct.", "name": "fig-lim-trained"}, "image": {"alt": "Two curves over word lengths from 1 to 160. One stays at 100%. The other begins there, falls steeply before 20, and stays near 50%."}}
 by_symbols(by_length)
 
 # %% tags=["evidence"]
@@ -117,15 +117,15 @@ observe(
 )
 
 # %% [markdown]
-# The RNN needed only 300 steps; perhaps the Transformer needs more. A stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, ALiBi). At each length, we count the best of the five ways.
+# The RNN needed only 300 steps; perhaps the Transformer needs more. A stored experiment gives it five times as many, with the best of three learning rates, five seeds and five ways to encode positions (none, sinusoidal, learned, rotary, [ALiBi](deeper/05_self_attention.ipynb#deeper-rotary)). At each length, we count the best of the five ways.
 
 # %%
 stored = experiments.load("parity")
 
 
-def last(kind):
-    """The mean shares of correct last answers by length, at the rate that is better in training."""
-    by_rate = [stored.select(kind=kind, rate=rate) for rate in stored.parameters["rate"]]
+def last(kind, rates=stored.parameters["rate"]):
+    """The mean shares of correct last answers by length, at the rate that is best in training."""
+    by_rate = [stored.select(kind=kind, rate=rate) for rate in rates]
     rows = max(by_rate, key=lambda rows: fmean(row["in training"] for row in rows))
     return {T: fmean(of) for T, of in zip(rows[0]["length"], zip(*(row["last"] for row in rows)))}
 
@@ -143,14 +143,14 @@ observe(
 )
 
 # %% [markdown]
-# It has learned something about the lengths that it saw. It hasn't learned the rule.
+# It has learned something about its lengths, but not the rule.
 
 # %% [markdown]
 # ## The idea
 #
 # *1 minute.* **A network has only so many steps in which to follow a rule.** A recurrent network has one for each symbol. A Transformer has one for each layer, however long the word is.
 #
-# Two questions are easily confused. What *can* a network compute, if its weights are chosen well? We set them by hand. And what does it *learn*? We train it. Then a network that can do its task becomes larger. What does that buy?
+# Two questions are easily confused. What *can* a network compute, if its weights are chosen well? We set them by hand. And what does it *learn*? We train it. Last, a network that can do its task grows: what does that buy?
 #
 # ## Step by step
 #
@@ -162,7 +162,11 @@ observe(
 # h_t = |W_x x_t + W_h h_{t-1} + b|, \qquad h_0 = 0 .
 # $$ (eq-fold)
 #
-# It folds the number line at 0, and a fold is all that parity needs.
+# A fold is all that parity needs.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The absolute value folds the number line at 0: −1 lands on 1.", "name": "fig-lim-fold"}, "image": {"alt": "Three number lines from −1 to 1, dashed below 0. Dots at 1 and at 0 stay; from −1, a bent arrow leads to 1."}}
+mechanisms.folded([1, 0, -1])
+plt.show()
 
 # %% [markdown]
 # ```{exercise} Parity in three weights
@@ -178,17 +182,16 @@ def parity_weights():
     raise NotImplementedError
 
 
-check("parity_weights", parity_weights)
-
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One fold computes parity. A 1 moves the state to the left by 1: from 1 it lands on 0; from 0 it lands on −1, and the fold turns that into 1.", "name": "fig-lim-fold"}, "image": {"alt": "Four number lines from −1 to 1, dashed below 0. A dot stays at 0 or at 1 if the symbol is 0. If it is 1, an arrow moves the dot from 1 to 0, or from 0 to −1; a bent arrow leads on from there to 1."}}
-mechanisms.folded_line([0, 1], [0, 1])
-plt.show()
-
-# %% [markdown]
-# Here the book's weights read ten thousand symbols.
+parity_weights = check("parity_weights", parity_weights)
 
 # %%
-W_x, W_h, b = -1.0, 1.0, 0.0
+check.show_reference("parity_weights")
+
+# %% [markdown]
+# Three weights read ten thousand symbols.
+
+# %%
+W_x, W_h, b = map(float, parity_weights())
 torch.manual_seed(0)
 long = torch.randint(2, (1, 10_000))
 states = computation.parity_rnn(W_x, W_h, b)(long).argmax(dim=-1)
@@ -211,7 +214,7 @@ observe(
 # h_t = a_t \odot h_{t-1} + u_t .
 # $$ (eq-linear-recurrence)
 #
-# The gate $a_t$ and the input $u_t$ depend on $x_t$ alone, so those of all positions can be computed at once. And two steps in a row equal one step of the same form. So neighbouring steps are joined into pairs, and pairs into fours, at all positions at once, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
+# The gate $a_t$ and the input $u_t$ depend on $x_t$ alone, so those of all positions can be computed at once. And two steps in a row equal one step of the same form. So neighbouring steps are joined into pairs, and pairs into fours, and $T$ steps take $\log_2 T$ rounds {cite}`blelloch1990prefix`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three rounds instead of eight steps: in each round, every position takes in the result of another, first 1, then 2, then 4 positions back (dark: finished).", "name": "fig-lim-scan"}, "image": {"alt": "Four rows of eight cells. Arrows lead from each row to the next, over distances of one, two and four cells."}}
 mechanisms.scan_rounds(8)
@@ -251,7 +254,7 @@ mechanisms.gate_turns("".join(map(str, bits.tolist())), runs)
 plt.show()
 
 # %% [markdown]
-# Doesn't the input $u_t$ help? On a run of ones, gate and input stay the same, so each change of the state is $a$ times the one before. With a gate between 0 and 1, the state moves in one direction only, but parity flips at each 1.
+# Can't the input $u_t$ flip the state? On a run of ones, gate and input stay the same, so each change of the state is $a$ times the one before. With a gate between 0 and 1, the state moves in one direction only, but parity flips at each 1.
 #
 # So we train the same layer twice: with gates $\sigma(\cdot)$, between 0 and 1, and with gates $2\sigma(\cdot) - 1$, between −1 and 1 {cite}`grazzi2025unlocking`.
 
@@ -287,23 +290,33 @@ observe(
 )
 
 # %% [markdown]
-# That is nearly −1, and nearly isn't for ever: a little of the state is lost at each symbol, so on long words it fades.
+# That is nearly −1, but only nearly: a little of the state is lost at each symbol, so on long words it fades.
 
 # %%
-one, two = last("gates in (-1, 1)"), last("blocks, gates in (-1, 1)")
-fading = {"one": one[80], "one_far": one[160], "two": two[80], "two_far": two[160]}
+one = last("gates in (-1, 1)")
+two = [last("blocks, gates in (-1, 1)", [rate])[80] for rate in stored.parameters["rate"]]
 
 # %% tags=["evidence"]
 observe(
-    "After the stored experiment's 1,500 steps, one layer still answers {one:.0%} correctly at 80 symbols and {one_far:.0%} at 160; two blocks with such gates answer {two:.0%} and {two_far:.0%}.",
-    **fading,
-    holds=one[80] > 0.95 > two[80] and one[160] > 0.8 > 0.6 > two[160],
+    "After the stored experiment's 1,500 steps, one layer still answers {one:.0%} correctly at 160 symbols. Two blocks with such gates do worse: at 80 symbols, they answer {low:.0%} to {high:.0%} correctly, depending on the learning rate.",
+    one=one[160],
+    low=min(two),
+    high=max(two),
+    holds=one[160] > 0.9 > max(two),
 )
 
 # %% [markdown]
 # ### Counting with two cells
 #
 # *10 minutes, 8 of them yours.* Parity takes one bit of memory. Other rules take a number: in the words aⁿbⁿ, some *a* are followed by just as many *b*. To predict after each letter which letters may follow, a network must know two things: whether as many *b* as *a* have been read, and whether any *b* has been read. An LSTM can count. With the gates of {doc}`Day 3 <03_gates>` wide open, a cell adds up everything written into it {cite}`gers2001lstm`: $c_t = c_{t-1} + g_t$.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cell that adds ½ at each a and ¼ at each b doesn't show where the word may end. Answers: which letters may follow.", "name": "fig-lim-cells"}, "image": {"alt": "The letters aaabbb. The bars of a cell grow: 0.5, 1, 1.5, 1.75, 2 and 2.25. The answers below are a or b three times, b twice, and end."}}
+anbn = LANGUAGES["anbn"]
+ids = anbn.encode("aaabbb")
+follow = [anbn.classes[i].replace("ab", "a or b") for i in anbn.truth(ids)[0]]
+cell = torch.where(ids[0] == 0, 0.5, 0.25).cumsum(dim=0)
+mechanisms.counting_cells("aaabbb", {"cell": cell.tolist()}, follow)
+plt.show()
 
 # %% [markdown]
 # ```{exercise} What the letters write
@@ -321,23 +334,13 @@ def counter_writes():
 
 check("counter_writes", counter_writes)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two cells of an LSTM count. The first adds 1 for each a and takes away 1 for each b. The word may end where the first cell is back at 0.", "name": "fig-lim-cells"}, "image": {"alt": "The letters aaabbb. The bars of the first cell are 1, 2, 3, 2, 1 and 0 high, those of the second 0, 0, 0, 1, 2 and 3. The answers below are a or b three times, b twice, and end."}}
-counter, anbn = computation.counter_lstm(), LANGUAGES["anbn"]
-ids = anbn.encode("aaabbb")
-h, c = counter.layer.initial_state(1)
-cells = []
-for x_t in counter.embedding(ids).unbind(dim=1):
-    h, c = counter.layer.cell(x_t, (h, c))
-    cells.append(c[0].tolist())
-said = [anbn.classes[i].replace("ab", "a or b") for i in counter(ids)[0].argmax(dim=-1)]
-first, second = zip(*cells)
-mechanisms.counting_cells("aaabbb", {"a − b": first, "b": second}, said)
-plt.show()
+# %%
+check.show_reference("counter_writes")
 
 # %%
+counter = computation.counter_lstm()  # the book's two cells
 ids = anbn.encode("a" * 1000 + "b" * 1000)
-counted = (counter(ids).argmax(dim=-1) == anbn.truth(ids)).all().item()
-assert counted  # a thousand of each: not one answer is wrong
+assert (counter(ids).argmax(dim=-1) == anbn.truth(ids)).all()  # not one answer is wrong
 
 # %% [markdown]
 # ### Why a Transformer hardly learns parity
@@ -349,7 +352,7 @@ mechanisms.one_of_many([[0, 1] * (n // 2) for n in (4, 16, 64)])
 plt.show()
 
 # %% [markdown]
-# Parity is the worst case, because *every* flip changes the answer. The number of flips, out of $n$, that change the answer is a function's **sensitivity** at a word {cite}`hahn2020theoretical`.
+# Parity is the worst case, because *every* flip changes the answer. The number of flips, out of $n$, that change the answer is the rule's **sensitivity** at that word {cite}`hahn2020theoretical`.
 #
 # ```{exercise} How sensitive is an answer?
 # :label: exercise-sensitivity
@@ -387,7 +390,7 @@ table(
 )
 
 # %% [markdown]
-# Hahn proved the $1/n$ for whole Transformers: with fixed weights, flipping one of $n$ symbols moves the output at any other position by at most a constant divided by $n$. That limits how *surely* an answer can depend on a symbol; the sensitivity counts the symbols on which it has to depend.
+# Hahn proved this for whole Transformers: with fixed weights, flipping one of $n$ symbols moves the output at any other position by at most a constant divided by $n$. So on long words, no single symbol can *surely* decide an answer; the sensitivity counts the symbols that must.
 #
 # Is parity out of reach, then? No: a small move can still cross the line between two answers. Two blocks compute it, with weights set by hand {cite}`chiang2022overcoming`. Each position $i$ knows $i/n$, and whether $i$ is even. The first block finds the share of ones, $k/n$. The second finds the position $k$, which has that share, and reads whether $k$ is even.
 
@@ -418,7 +421,7 @@ observe(
 )
 
 # %% [markdown]
-# That holds in general: if an answer depends on every symbol, a small change of the weights destroys it, so training hardly ever finds such weights {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
+# That holds in general: if an answer depends on every symbol of a long word, small changes of the weights destroy it, so training hardly ever finds such weights {cite}`hahn2024sensitive`. **What can be computed isn't always learned.**
 #
 # ### Written steps: a state on paper
 #
@@ -512,6 +515,9 @@ plan_run = check("plan_run", plan_run)
 # %%
 check.show_reference("plan_run")
 
+# %% [markdown]
+# A million dollars and 30 days buy:
+
 # %%
 gpus, weights, tokens = plan_run(1e6, 30, 2, 1e15, 0.4, 20)
 print(f"{gpus:.0f} GPUs, {weights / 1e9:.0f} billion weights, {tokens / 1e9:,.0f} billion tokens")
@@ -523,7 +529,7 @@ print(f"{gpus:.0f} GPUs, {weights / 1e9:.0f} billion weights, {tokens / 1e9:,.0f
 # L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
 # $$ (eq-law)
 #
-# Seven sizes of Day 9's GPT each read 0.1, 0.2, 0.4 and 0.8 million tokens of a text, at a learning rate that does better than half or twice that rate. We fit the law to these 28 runs and *predict* the loss of an eighth size before it is trained, at the seventh's rate. How sure are we? We draw 28 of the runs with replacement, fit again, and do that two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. The middle 90% of the predictions are our interval.
+# Seven sizes of Day 9's GPT each read 0.1, 0.2, 0.4 and 0.8 million tokens of a text, each at a learning rate better than its half and its double. We fit the law to these 28 runs and *predict* the loss of an eighth size before it is trained, at the seventh's rate. How sure are we? We draw 28 of the runs with replacement, fit again, and do that two hundred times: a **bootstrap** {cite}`efron1979bootstrap`. Each prediction is moved by one run's distance from the law, slightly enlarged; the middle 90% are our interval.
 
 # %%
 ladder = experiments.load("ladder")
@@ -583,7 +589,7 @@ observe(
 )
 
 # %% [markdown]
-# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. Ours lies between the two. The [deeper page](deeper/15_limits.ipynb) explains why theirs differ, and how uncertain ours is.
+# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. The [deeper page](deeper/15_limits.ipynb) explains why theirs differ, and how uncertain ours is.
 
 # %% [markdown]
 # ## Look inside
@@ -636,7 +642,7 @@ observe(
 #
 # ## Show someone
 #
-# *10 minutes.* Plan a training run. For our own runs, the *ladder*, the page shows how certain the fit is, not how far the law holds.
+# *10 minutes.* Plan a training run. For our own runs, the *ladder*, the band shows how sure the fit is, not whether the law still holds there.
 
 # %% tags=["view"]
 ours = "our ladder, on one text"
@@ -650,7 +656,7 @@ plan_a_training(
 )
 
 # %% [markdown]
-# Here the three weights race an RNN and a Transformer, trained for longer than above on the same lengths. Take a thousand symbols. Then move a weight.
+# The three weights race an RNN and a Transformer, trained for longer than above on the same lengths. Take a thousand symbols. Then move a weight.
 
 # %% tags=["view"]
 long_word("parity", word="".join(map(str, long[0, :60].tolist())))
@@ -720,7 +726,7 @@ claim(
 )
 
 # %% [markdown]
-# Most experts believe that *no* Transformer of fixed depth can, but it isn't proved: see the [deeper page](deeper/15_limits.ipynb).
+# Most experts believe that *no* Transformer of fixed depth can follow every swap, but it isn't proved: see the [deeper page](deeper/15_limits.ipynb).
 #
 # (claim-comp-6)=
 
@@ -740,17 +746,17 @@ claim(
 # %% tags=["evidence"]
 claim(
     "scale-1",
-    "Yes, but the fit can't say how high the floor is. Predicted: {predicted:.2f} nats ({low:.2f} to {high:.2f}); by a pure power: {straight:.2f}; measured: {measured:.2f}.",
+    "Yes, but whether there is a floor can't be told. Predicted with one: {predicted:.2f} nats ({low:.2f} to {high:.2f}); without: {without:.2f}; measured: {measured:.2f}.",
     predicted=step["predicted"],
     low=step["low"],
     high=step["high"],
-    straight=step["straight"],
+    without=scaling.fit_kaplan_law(N, D, losses).loss(step["parameters"], step["tokens"]),
     measured=step["test"],
-    holds=lambda predicted, low, high, straight, measured: (
-        low <= measured <= high < low + 0.4 and abs(measured - predicted) < abs(measured - straight)
+    holds=lambda predicted, low, high, without, measured: (
+        low <= measured <= high and measured - 0.2 < without < predicted < measured + 0.2
     ),
     experiment="ladder_step",
-    scale="GPTs of 9 thousand to 3 million weights; 0.1 to 0.8 million tokens of one text; one seed",
+    scale="GPTs of 9 thousand to 3 million weights; 0.1 to 0.8 million tokens of one text; one seed; without a floor: Kaplan's law",
 )
 
 # %% [markdown]
@@ -832,7 +838,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a network's form decides which rules it can follow, and its size decides how low the loss falls. A recurrence with signed gates keeps a state, and trains on all positions at once, as attention does. **Next**, you could go on to recurrences that choose what to keep.
+# So a network's form decides which rules it can follow; its size and its text decide how low its loss falls. A recurrence with signed gates keeps a state, and trains on all positions at once, as attention does. **Next**, you could go on to recurrences that choose what to keep.
 
 # %% [markdown]
 # ## Further reading

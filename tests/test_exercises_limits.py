@@ -136,9 +136,16 @@ def test_the_brackets_that_fit_are_those_that_the_books_machine_reads():
     assert check.exercises["brackets_in_float64"].judge(26.0) == (True, "correct.")
 
 
-def test_the_pages_go_on_with_five_of_them():
+def test_the_pages_go_on_with_six_of_them():
     runs = {name for name, of in check.exercises.items() if getattr(of, "runs", False)}
-    assert runs == {"two_steps", "sensitivity", "plan_run", "compose", "cheapest_size"}
+    others = {"two_steps", "sensitivity", "plan_run", "compose", "cheapest_size"}
+    assert runs == {"parity_weights", *others}
+
+
+def test_an_exponent_keeps_its_sign():
+    sizes, losses = torch.tensor([[1.0, 10, 100], [2, 4, 8]], dtype=torch.float64)
+    assert exponent(sizes, losses) == pytest.approx(-math.log10(2))
+    assert exponent(sizes, 1 / losses) == pytest.approx(math.log10(2))
 
 
 # Other styles -------------------------------------------------------------------------------------

@@ -66,6 +66,11 @@ def next_tokens(symbols, answers, n_symbols):
     return row[:, :-1], targets
 
 
+def gpt_pair(symbols, answers, n_symbols):
+    row = torch.stack([symbols, answers + n_symbols], dim=2).flatten(1)
+    return row[:, :-1], row[:, 1:]
+
+
 def plan(per_token=6.0, seconds=3600, hours=24, gpus=lambda gpus: gpus):
     """A plan with other numbers."""
 
@@ -73,6 +78,18 @@ def plan(per_token=6.0, seconds=3600, hours=24, gpus=lambda gpus: gpus):
         C = money / price * seconds * throughput * utilisation
         N = (C / per_token / k) ** 0.5
         return gpus(money / (price * hours * days)), N, N * k
+
+    return answer
+
+
+def work(hours_of_gpus, gpus=lambda gpus: gpus):
+    """A plan whose operations come from its GPUs and the hours of the run."""
+
+    def answer(money, days, price, throughput, utilisation, k):
+        n = money / price / days / 24
+        C = hours_of_gpus(n, days * 24) * 3600 * throughput * utilisation
+        N = math.sqrt(C / 6 / k)
+        return gpus(n), N, k * N
 
     return answer
 
@@ -161,6 +178,8 @@ MADE_OTHERWISE = [
     ("sensitivity", "with_the_flipped_symbol", flipping(says=lambda a, b, symbol: a == symbol)),
     ("sensitivity", "unchanged", flipping(says=lambda a, b, symbol: a == b)),
     ("sensitivity", "not_0", flipping(says=lambda a, b, symbol: a)),
+    ("sensitivity", "larger", flipping(says=lambda a, b, symbol: a > b)),
+    ("sensitivity", "smaller", flipping(says=lambda a, b, symbol: a < b)),
     ("sensitivity", "set_to_1", flipping(lambda word, i: word | (torch.arange(len(word)) == i))),
     ("sensitivity", "set_to_0", flipping(lambda word, i: word & (torch.arange(len(word)) != i))),
     ("sensitivity", "left_out", flipping(lambda word, i: word[torch.arange(len(word)) != i])),
@@ -174,6 +193,22 @@ MADE_OTHERWISE = [
     ("with_steps", "answer_twice", in_turns(read, lambda x, a, n: (a + n, a + n))),
     ("with_steps", "zeros", in_turns(read, lambda x, a, n: (a + n, 0 * a))),
     ("with_steps", "last_left_out", next_tokens),
+    ("with_steps", "shifted_as_in_a_gpt", gpt_pair),
+    (
+        "with_steps",
+        "targets_to_the_left",
+        in_turns(
+            read, lambda x, a, n: (nothing(a), torch.cat([a[:, 1:] + n, nothing(x[:, :1])], 1))
+        ),
+    ),
+    (
+        "with_steps",
+        "last_answer_alone",
+        in_turns(
+            read,
+            lambda x, a, n: (torch.cat([nothing(x[:, 1:]), a[:, -1:] + n], 1), nothing(a)),
+        ),
+    ),
     (
         "with_steps",
         "side_by_side",
@@ -193,6 +228,25 @@ MADE_OTHERWISE = [
     ("plan_run", "days_for_hours", plan(hours=1)),
     ("plan_run", "rounded_up", plan(gpus=lambda n: -int(-n // 1))),
     ("plan_run", "gpus_twice", of_fleet),
+    ("plan_run", "rounded_down", plan(gpus=int)),
+    ("plan_run", "rounded_down_at_work", work(lambda n, hours: int(n) * hours, int)),
+    ("plan_run", "rounded", plan(gpus=lambda n: int(n + 0.5))),
+    (
+        "plan_run",
+        "rounded_at_work",
+        work(lambda n, hours: int(n + 0.5) * hours, lambda n: int(n + 0.5)),
+    ),
+    ("plan_run", "days_for_hours_of_work", work(lambda n, hours: n * hours / 24)),
+    ("plan_run", "of_one_hour", work(lambda n, hours: n)),
+    ("plan_run", "of_one_gpu_in_one_hour", work(lambda n, hours: 1)),
+    ("plan_run", "of_one_day", work(lambda n, hours: n * 24)),
+    ("plan_run", "as_percentage", work(lambda n, hours: n * hours * 100)),
+    (
+        "plan_run",
+        "price_per_day",
+        lambda m, d, p, *rest: plan()(m * 24, d, p, *rest),
+    ),
+    ("plan_run", "days_left_out", lambda m, d, p, *rest: (m / p / 24, *plan()(m, d, p, *rest)[1:])),
     (
         "plan_run",
         "split_evenly",
@@ -201,6 +255,7 @@ MADE_OTHERWISE = [
     ("exponent", "losses_alone", lambda N, L: -slope(N, L.log())),
     ("exponent", "sizes_alone", lambda N, L: -slope(N.log(), L)),
     ("exponent", "slope_itself", lambda N, L: slope(N.log2(), L.log2())),
+    ("exponent", "sign_lost", lambda N, L: abs(slope(N.log(), L.log()))),
     ("exponent", "inverse", lambda N, L: -1 / slope(L.log10(), N.log10())),
     ("exponent", "losses_in_tens", lambda N, L: -slope(N.log(), L.log10())),
     ("exponent", "sizes_in_tens", lambda N, L: -slope(N.log10(), L.log())),
@@ -246,7 +301,8 @@ def test_a_mistake_made_in_another_way_is_named(name, mistake, answer):
 
 
 @pytest.mark.parametrize(
-    ("given", "mistake"), [(53, "a_digit_each"), (32, "all_bits"), (26.5, "not_rounded")]
+    ("given", "mistake"),
+    [(53, "a_digit_each"), (32, "all_bits"), (52, "a_stored_digit_each"), (26.5, "not_rounded")],
 )
 def test_a_wrong_number_of_brackets_is_explained(given, mistake):
     exercise = check.exercises["brackets_in_float64"]

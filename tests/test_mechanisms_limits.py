@@ -51,6 +51,22 @@ def test_a_folded_line_gives_the_states_of_parity_in_three_weights():
     assert (start + end) / 2 == pytest.approx(ticks[0][1])
 
 
+def test_numbers_below_0_are_folded_to_the_other_side():
+    ax = limits.folded([1, 0, -0.5])
+    assert [text for text in texts(ax) if "=" in text] == ["|1| = 1", "|0| = 0", "|−0.5| = 0.5"]
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    ends = [dot for dot in dots if dot.get_markerfacecolor() == dot.get_color()]
+    zeros, ones = (sorted(x for x, _ in places(ax, of)) for of in "01")
+    assert len(ends) == 3 and len(dots) == 4 and texts(ax).count("folded") == 1
+    for dot, number, zero, one in zip(ends, (1, 0, 0.5), zeros, ones, strict=True):
+        assert dot.get_xdata()[0] == pytest.approx(zero + number * (one - zero))
+    (fold,) = arrows(ax)
+    (start, _), (end, _) = fold._posA_posB
+    assert start < zeros[2] < end and (start + end) / 2 == pytest.approx(zeros[2])
+    with pytest.raises(ValueError, match="from -1 to 1"):
+        limits.folded([0, -2])
+
+
 @pytest.mark.parametrize(("states", "symbols"), [([0, 2], [0, 1]), ([0, 1], [-1, 1])])
 def test_a_line_is_folded_for_numbers_from_0_to_1(states, symbols):
     with pytest.raises(ValueError, match="from 0 to 1"):

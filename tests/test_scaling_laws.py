@@ -15,6 +15,7 @@ from utils.scaling import (
     KAPLAN_N,
     REPEATED,
     Interval,
+    KaplanLaw,
     PowerLaw,
     ScalingLaw,
     all_correct,
@@ -23,6 +24,7 @@ from utils.scaling import (
     days_of,
     effective_tokens,
     extrapolate,
+    fit_kaplan_law,
     fit_power_law,
     fit_scaling_law,
     growth,
@@ -111,6 +113,18 @@ def test_known_constants_are_found_again():
     assert found.E < 1e-3 and found.alpha == pytest.approx(0.3, rel=1e-3)
     steep = PowerLaw(2.0, 3e7, 2.0)
     assert fit_power_law(SIZES, steep.loss(SIZES)) == pytest.approx(steep, rel=1e-3)
+
+
+def test_the_law_without_a_floor_is_found_again():
+    """Kaplan's constants (2020, table 2), on their sizes; with ever more, one of the two binds."""
+    theirs = KaplanLaw(6.4e13, 1.8e13, 0.076, 0.103)
+    assert theirs.loss(6.4e13, 1e99) == pytest.approx(1) == pytest.approx(theirs.loss(1e99, 1.8e13))
+    sizes, tokens = (each.ravel() for each in np.meshgrid([1e6, 1e7, 1e8, 1e9], [2e7, 2e8, 2e9]))
+    found = fit_kaplan_law(sizes, tokens, theirs.loss(sizes, tokens))
+    assert found.loss(3e9, 2e10) == pytest.approx(theirs.loss(3e9, 2e10), rel=1e-3)
+    assert found[2:] == pytest.approx(theirs[2:], rel=0.01)
+    with pytest.raises(ValueError, match="three different sizes"):
+        fit_kaplan_law(N, np.full(len(N), 7.0), TRUE.loss(N, D))
 
 
 def test_the_refit_is_found_again_from_points_of_its_own():
@@ -246,6 +260,9 @@ def test_a_parabola_has_its_lowest_point():
     assert outside.N == pytest.approx(7e5) and not outside.inside
     with pytest.raises(ValueError, match="no lowest point"):
         parabola_minimum(sizes, -losses + 20)
+    for line in ([3, 2, 1], [1, 2, 3], [2, 2, 2]):
+        with pytest.raises(ValueError, match="no lowest point"):
+            parabola_minimum([1, 2, 4], line)
     with pytest.raises(ValueError, match="three different"):
         parabola_minimum(sizes[:2], losses[:2])
 

@@ -16,12 +16,17 @@ import convolution_to_attention  # is `utils` this book's?
 
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
 from utils import computation, scaling
 from utils.data import formal
 from utils.exercises.limits import check
+from utils.show.mechanisms import limits as mechanisms
+from utils.show.plotting import use_book_style
+
+use_book_style()
 
 # %% [markdown]
 # (solution-parity-weights)=
@@ -35,7 +40,11 @@ def parity_weights():
     return -1, 1, 0
 
 
-check("parity_weights", parity_weights)
+parity_weights = check("parity_weights", parity_weights)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One fold computes parity. A 1 moves the state to the left by 1: from 1 it lands on 0; from 0 it lands on −1, and the fold turns that into 1.", "name": "fig-lim-one-fold"}, "image": {"alt": "Four number lines from −1 to 1, dashed below 0. A dot stays at 0 or at 1 if the symbol is 0. If it is 1, an arrow moves the dot from 1 to 0, or from 0 to −1; a bent arrow leads on from there to 1."}}
+mechanisms.folded_line([0, 1], [0, 1])
+plt.show()
 
 # %% [markdown]
 # The states are whole numbers, so nothing is ever rounded, and the word may be as long as you like:

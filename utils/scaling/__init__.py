@@ -1,6 +1,6 @@
 """Day 15: what size buys: operations, laws of growth, and the best use of a budget.
 
-Read `counting` first, then `laws`, `fitting`, `budgets` and `jumps`.
+Read `counting` first, then `laws`, `fitting`, `without_floor`, `budgets` and `jumps`.
 """
 
 from utils.scaling.budgets import (
@@ -43,6 +43,7 @@ from utils.scaling.laws import (
     Split,
     effective_tokens,
 )
+from utils.scaling.without_floor import KaplanLaw, fit_kaplan_law
 
 __all__ = [
     "BESIROGLU",
@@ -54,6 +55,7 @@ __all__ = [
     "REPEATED",
     "Forecast",
     "Interval",
+    "KaplanLaw",
     "Measures",
     "Minimum",
     "PowerLaw",
@@ -65,6 +67,7 @@ __all__ = [
     "days_of",
     "effective_tokens",
     "extrapolate",
+    "fit_kaplan_law",
     "fit_power_law",
     "fit_scaling_law",
     "growth",

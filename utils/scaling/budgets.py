@@ -13,6 +13,8 @@ from utils.scaling.fitting import checked
 
 # Measured: curves of equal operations -------------------------------------------------------------
 
+STRAIGHT = 1e-9  # of the largest loss: a bend that is smaller is rounding
+
 
 def tokens_for(C: float, N: float) -> float:
     """Return the tokens that N weights can be trained on with C operations: C / (6 · N).
@@ -44,7 +46,8 @@ def parabola_minimum(N, losses) -> Minimum:
     logs = np.log(N)
     middle = logs.mean()
     square, slope, height = np.polyfit(logs - middle, losses, 2)
-    if square <= 0:
+    bend = square * np.abs(logs - middle).max() ** 2
+    if bend <= STRAIGHT * losses.max():
         raise ValueError("The parabola has no lowest point: train sizes further apart.")
     at = -slope / (2 * square)
     inside = bool(logs.min() <= at + middle <= logs.max())

@@ -21,6 +21,14 @@ def a_digit_each():
     return 53
 
 
+@exercise.mistake(
+    "those are the digits that are stored; the first one, always 1, isn't, but it counts. And how "
+    "many digits does a bracket take?"
+)
+def a_stored_digit_each():
+    return 52
+
+
 @exercise.mistake("you round up: a bracket of which one digit is lost can't be read any more.")
 def rounded_up():
     return 27

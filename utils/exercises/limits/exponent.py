@@ -49,6 +49,14 @@ def many():
     return [measured(alpha, 9.0, 0.3, *random(n).mul(3).exp()) for alpha, n in [(0.5, 12), (1, 31)]]
 
 
+@exercise.stage("losses that rise with the size")
+def rising():
+    return [
+        measured(-0.27, 0.2, 0.1, 1e3, 2e5, 3e4, 8e3),
+        measured(-0.6, 1.4, 0.05, 7.0, 90.0, 3.0, 31.0, 12.0),
+    ]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -88,6 +96,11 @@ def no_logarithm(sizes, losses):
 @exercise.mistake("that is the slope, which is negative: the law divides by N^α.")
 def slope_itself(sizes, losses):
     return line(sizes.log(), losses.log())[0]
+
+
+@exercise.mistake("the sign is lost: if losses rise with the size, the exponent is below 0.")
+def sign_lost(sizes, losses):
+    return abs(line(sizes.log(), losses.log())[0])
 
 
 @exercise.mistake("that is the height of the line, the logarithm of A: how steep is it?")

@@ -26,7 +26,7 @@ def states(weights: Tensor, word: Tensor) -> Tensor:
 
 
 on_word = run_on(states, (3,), "three numbers, W_x, W_h and b")
-exercise = Exercise(on_word(parity_weights), gradient=False, through=on_word)
+exercise = Exercise(on_word(parity_weights), gradient=False, runs=True, through=on_word)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -101,6 +101,12 @@ def in_percent(money, days, price, throughput, utilisation, k):
     return split(gpus, hours * 3600 * throughput * utilisation / 100, k)
 
 
+@exercise.mistake("you multiply the utilisation by 100: it is a share already, not a percentage.")
+def as_percentage(money, days, price, throughput, utilisation, k):
+    hours, gpus = hours_of(money, price, days)
+    return split(gpus, hours * 3600 * throughput * utilisation * 100, k)
+
+
 @exercise.mistake("your time is in hours, but the throughput is per second.")
 def hours_for_seconds(money, days, price, throughput, utilisation, k):
     hours, gpus = hours_of(money, price, days)
@@ -117,6 +123,42 @@ def minutes_for_seconds(money, days, price, throughput, utilisation, k):
 def days_for_hours(money, days, price, throughput, utilisation, k):
     hours, _ = hours_of(money, price, days)
     return split(hours / days, hours * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("in your operations, a day has one hour: the GPUs run day and night.")
+def days_for_hours_of_work(money, days, price, throughput, utilisation, k):
+    hours, gpus = hours_of(money, price, days)
+    return split(gpus, hours / 24 * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your operations are those of one hour: the GPUs run for all the days.")
+def of_one_hour(money, days, price, throughput, utilisation, k):
+    _, gpus = hours_of(money, price, days)
+    return split(gpus, gpus * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your operations are those of one GPU in one hour: many work for all the days.")
+def of_one_gpu_in_one_hour(money, days, price, throughput, utilisation, k):
+    _, gpus = hours_of(money, price, days)
+    return split(gpus, 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your operations are those of one day: the GPUs run for all the days.")
+def of_one_day(money, days, price, throughput, utilisation, k):
+    _, gpus = hours_of(money, price, days)
+    return split(gpus, gpus * 24 * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your GPUs are those of a single day: spread over more days, fewer are needed.")
+def days_left_out(money, days, price, throughput, utilisation, k):
+    hours, _ = hours_of(money, price, days)
+    return split(hours / 24, hours * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("a GPU costs its price per day in yours: it is the price of an hour.")
+def price_per_day(money, days, price, throughput, utilisation, k):
+    hours, gpus = hours_of(money, price / 24, days)
+    return split(gpus, hours * 3600 * throughput * utilisation, k)
 
 
 @exercise.mistake(
@@ -150,6 +192,34 @@ def upside_down(money, days, price, throughput, utilisation, k):
 def rounded_up(money, days, price, throughput, utilisation, k):
     hours, gpus = hours_of(money, price, days)
     return split(math.ceil(gpus), hours * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your GPUs are rounded down to a whole number: some money isn't spent.")
+def rounded_down(money, days, price, throughput, utilisation, k):
+    hours, gpus = hours_of(money, price, days)
+    return split(math.floor(gpus), hours * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake(
+    "your GPUs are rounded down to a whole number, and only those work: some money isn't spent."
+)
+def rounded_down_at_work(money, days, price, throughput, utilisation, k):
+    gpus = math.floor(hours_of(money, price, days)[1])
+    return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake("your GPUs are rounded to a whole number: their number need not be whole.")
+def rounded(money, days, price, throughput, utilisation, k):
+    hours, gpus = hours_of(money, price, days)
+    return split(round(gpus), hours * 3600 * throughput * utilisation, k)
+
+
+@exercise.mistake(
+    "your GPUs are rounded to a whole number, and only those work: their number need not be whole."
+)
+def rounded_at_work(money, days, price, throughput, utilisation, k):
+    gpus = round(hours_of(money, price, days)[1])
+    return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
 
 
 @exercise.mistake("weights and tokens are equally many: the ratio of the two is given.")

@@ -220,6 +220,16 @@ def by_how_much(answer, word):
     return sum(abs(found - int(answer(word))) for found in asked(answer, word))
 
 
+@exercise.mistake("you count answers that become larger: one that becomes smaller changes, too.")
+def larger(answer, word):
+    return sum(found > answer(word) for found in asked(answer, word))
+
+
+@exercise.mistake("you count answers that become smaller: one that becomes larger changes, too.")
+def smaller(answer, word):
+    return sum(found < answer(word) for found in asked(answer, word))
+
+
 @exercise.mistake("you write a 1 everywhere: a symbol that is 1 already isn't flipped so.")
 def set_to_1(answer, word):
     return len(changed(answer, word, lambda word, i: written(word, i, 1)))

@@ -248,6 +248,27 @@ def inputs_moved(symbols, answers, n):
 
 
 @exercise.mistake(
+    "that is a GPT's shift by one: here a symbol's target stands at its own position, and an "
+    "answer has none."
+)
+def shifted_as_in_a_gpt(symbols, answers, n):
+    row_of_ids = row(symbols, answers + n)
+    return row_of_ids[:, :-1], row_of_ids[:, 1:]
+
+
+@exercise.mistake("your targets are moved to the left by one: each belongs where its symbol is.")
+def targets_to_the_left(symbols, answers, n):
+    return row(symbols, answers + n), moved(targets_of(answers, n), -1, IGNORED)
+
+
+@exercise.mistake("only the last answer is asked for: every symbol has a target.")
+def last_answer_alone(symbols, answers, n):
+    targets = none(row(symbols, answers))
+    targets[:, -2] = answers[:, -1] + n
+    return row(symbols, answers + n), targets
+
+
+@exercise.mistake(
     "rows run into each other: a symbol and its answer share a new axis, the last one."
 )
 def laid_in_rows(symbols, answers, n):

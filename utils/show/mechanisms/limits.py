@@ -15,6 +15,8 @@ from utils.show.diagrams.sheet import DIM, fill_in, stroke
 from utils.show.plotting import INK, PAPER
 
 THIN = {"linewidth": 1.4, "linestyle": "-", "marker": ""}
+DOT = {"linestyle": "", "marker": "o", "markersize": 11}
+HOLLOW = {"markerfacecolor": PAPER, "markeredgewidth": 2}
 
 
 def _short(number: float) -> str:
@@ -35,6 +37,24 @@ def _bar(
 # One bit that is carried --------------------------------------------------------------------------
 
 
+def folded(numbers: Sequence[float]) -> Axes:
+    """Draw the absolute values of some numbers, side by side: a line is folded at 0.
+
+    Raises: ValueError if a number is not from -1 to 1.
+    """
+    if not all(-1 <= number <= 1 for number in numbers):
+        raise ValueError(f"Numbers are from -1 to 1, got {[*numbers]}.")
+    ax = sheet(3.8)
+    pitch = 15.6 / len(numbers)
+    for j, z in enumerate(numbers):
+        zero = 0.2 + (j + 0.5) * pitch, 2.6
+        _fold(ax, zero, 0.4 * pitch, z)
+        note(ax, (zero[0], 0.5), f"|{_short(z)}| = {_short(abs(z))}", weight="bold")
+        if z < 0:
+            ax.plot(zero[0] + z * 0.4 * pitch, zero[1], **DOT, color=stroke("query"), **HOLLOW)
+    return ax
+
+
 def folded_line(states: Sequence[float], symbols: Sequence[float]) -> Axes:
     """Draw |h - x| on a line that is folded at 0, for each state (rows) and symbol (columns).
 
@@ -46,27 +66,34 @@ def folded_line(states: Sequence[float], symbols: Sequence[float]) -> Axes:
     ax = sheet(sum(2.4 + arc for arc in arcs))
     pitch = 15.6 / len(symbols)
     unit = 0.4 * pitch
-    dot = {"linestyle": "", "marker": "o", "markersize": 11, "color": stroke("query")}
     for (i, h), (j, x) in itertools.product(enumerate(states), enumerate(symbols)):
         zero, y = 0.2 + (j + 0.5) * pitch, 2.4 * i + 1.2 + sum(arcs[: i + 1])
-        moved, folded = zero + (h - x) * unit, zero + abs(h - x) * unit
         told = f"|h − x| = |{h:g} − {x:g}| = {abs(h - x):g}"
         note(ax, (zero, y - 0.7 - arcs[i]), told, weight="bold")
-        ax.plot([zero - 1.15 * unit, zero], [y, y], color=DIM, linewidth=1.4, linestyle="--")
-        ax.plot([zero, zero + 1.15 * unit], [y, y], color=INK, **THIN)
-        for tick in (-1, 0, 1):
-            place = zero + tick * unit
-            ax.plot([place] * 2, [y - 0.12, y + 0.12], color=INK, **THIN)
-            note(ax, (place, y + 0.75), _short(tick))
         if x:
-            ax.plot(zero + h * unit, y, markerfacecolor=PAPER, markeredgewidth=2, **dot)
-            arrow(ax, (zero + h * unit, y + 0.3), (moved, y + 0.3))
-            note(ax, ((zero + h * unit + moved) / 2, y + 0.75), "minus x")
-        if h < x:
-            arrow(ax, (moved, y - 0.15), (folded, y - 0.15), role="query", weight=0.2, bend=0.2)
-            note(ax, (zero, y - 0.6), "folded")
-        ax.plot(folded, y, **dot)
+            start, end = zero + h * unit, zero + (h - x) * unit
+            ax.plot(start, y, **DOT, color=stroke("query"), **HOLLOW)
+            arrow(ax, (start, y + 0.3), (end, y + 0.3))
+            note(ax, ((start + end) / 2, y + 0.75), "minus x")
+        _fold(ax, (zero, y), unit, h - x)
     return ax
+
+
+def _fold(ax: Axes, zero: tuple[float, float], unit: float, number: float) -> None:
+    """Draw a line with its zero at a place, and a dot where a number is after the fold."""
+    x, y = zero
+    ax.plot([x - 1.15 * unit, x], [y, y], color=DIM, linewidth=1.4, linestyle="--")
+    ax.plot([x, x + 1.15 * unit], [y, y], color=INK, **THIN)
+    for tick in (-1, 0, 1):
+        place = x + tick * unit
+        ax.plot([place] * 2, [y - 0.12, y + 0.12], color=INK, **THIN)
+        note(ax, (place, y + 0.75), _short(tick))
+    end = x + abs(number) * unit
+    if number < 0:
+        start = (x + number * unit, y - 0.15)
+        arrow(ax, start, (end, y - 0.15), role="query", weight=0.2, bend=0.2)
+        note(ax, (x, y - 0.6), "folded")
+    ax.plot(end, y, **DOT, color=stroke("query"))
 
 
 def gate_turns(word: str, rows: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Axes:
