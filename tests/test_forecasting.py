@@ -90,6 +90,15 @@ def test_scaled_errors_compare_each_series_with_its_own_past():
         (lambda: mase(TARGET, FORECAST, torch.ones(3), 3), r"more than 3 steps .*\(3,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(1, 9)), r"\(1, 9\) for \(4,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(9)), "repeats itself"),
+        (lambda: mase(TARGET, FORECAST, TARGET, 0), "season is a whole number of at least 1"),
+        (lambda: mase(TARGET, FORECAST, TARGET, -1), "season is a whole number of at least 1"),
+        (
+            lambda: mase(TARGET, FORECAST, numbers(2)[0]),
+            r"more than 1 step for .*got \(\) for \(4,\)",
+        ),
+        (lambda: weighted_mae(0 * TARGET, FORECAST, 100, least=0), "All weights are 0"),
+        (lambda: weighted_mae(TARGET, FORECAST, 100, least=-1), "from 0 to the largest, 5, got -1"),
+        (lambda: weighted_mae(TARGET, FORECAST, 100, least=6), "from 0 to the largest, 5, got 6"),
         (lambda: mase(TARGET, FORECAST, numbers(1, math.nan, 2)), "A past is NaN or infinite"),
         (lambda: weighted_mae(TARGET, TARGET / 0, 100), "A forecast is NaN or infinite"),
     ],
@@ -108,6 +117,19 @@ def test_a_missing_number_is_not_measured(measure, missing):
     ):
         with pytest.raises(ValueError, match=f"A {what} is NaN or infinite: fill it in"):
             measure(*pair)
+
+
+def test_whole_numbers_are_measured_forecast_and_scaled_as_others():
+    """Also where PyTorch gives them no mean: sales may be pieces."""
+    target, forecast = torch.tensor([3, 8, 1]), torch.tensor([4, 6, 1])
+    past = torch.tensor([2, 5, 4, 4])
+    assert mae(target, forecast) == 1
+    torch.testing.assert_close(mase(target, forecast, past), torch.tensor(1 / (4 / 3)))
+    assert mean_forecast(past, 2).tolist() == [3.75, 3.75]
+    expected = PastScaler.of(past.float()).scale(past.float())
+    torch.testing.assert_close(PastScaler.of(past).scale(past), expected)
+    assert pinball_loss(torch.tensor([[1], [4]]), torch.tensor([3, 3]), (0.75,)) == 0.875
+    assert conformal_width(past, 0.5) == 4 and conformal_width(past, 0.1) == math.inf
 
 
 # Windows and origins ------------------------------------------------------------------------------
@@ -163,6 +185,12 @@ def test_a_constant_is_moved_to_0(level):
     scaler = PastScaler.of(past)
     assert scaler.deviation.flatten().tolist() == [1, 1]
     torch.testing.assert_close(scaler.scale(past), torch.zeros(2, 7), atol=1e-5 * level, rtol=0)
+
+
+def test_a_past_that_hardly_moves_is_no_constant():
+    past = 1000 + 1e-3 * draw(2, 9)
+    deviation = PastScaler.of(past).scale(past).square().mean(dim=-1).sqrt()
+    torch.testing.assert_close(deviation, torch.ones(2).double())
 
 
 @pytest.mark.parametrize(
@@ -228,6 +256,8 @@ def test_the_width_is_a_score_of_the_right_rank():
         expected = scores.sort(dim=0).values[rank - 1]
         assert torch.equal(conformal_width(scores, alpha), expected)
     assert torch.equal(conformal_width(scores[:9], 0.1), scores[:9].amax(dim=0))  # k = 9 of 9
+    third = scores[:9].sort(dim=0).values[2]  # 10 · 0.3 is a little above 3 here
+    assert torch.equal(conformal_width(scores[:9], 0.7), third)
     assert conformal_width(scores[:8], 0.1).tolist() == [math.inf] * 3
 
 
@@ -280,6 +310,8 @@ def test_an_interval_that_is_narrowed_too_far_becomes_its_middle():
         (lambda: pinball_loss(torch.ones(3, 2), torch.ones(3), (0.5,)), r"got \(3, 2\)"),
         (lambda: pinball_loss(torch.ones(3, 1), torch.ones(3, 1), (0.5,)), r"of \(3, 1\) targets"),
         (lambda: pinball_loss(torch.ones(3, 1), torch.ones(3), (1.0,)), "between 0 and 1, got"),
+        (lambda: pinball_loss(torch.ones(3, 0), torch.ones(3), ()), r"or more, got \(3, 0\)"),
+        (lambda: pinball_loss(torch.ones(0, 1), torch.ones(0), (0.5,)), r"or more, got \(0, 1\)"),
         (lambda: conformal_width(torch.ones(3), 0.0), "α is a share between 0 and 1, got 0.0"),
         (lambda: conformal_width(torch.ones(0, 2), 0.5), "no score to calibrate"),
         (

@@ -99,6 +99,18 @@ def test_inputs_of_other_sizes_are_refused(kind):
         KINDS[kind](S, T, n_outputs=0)
 
 
+@each_kind
+def test_a_past_of_another_precision_is_refused_and_known_marks_may_be_whole_numbers(kind):
+    model = KINDS[kind](S, T, n_known=K)
+    for past in (draw(B, S), torch.ones(B, S, dtype=torch.int64)):
+        with pytest.raises(ValueError, match="of torch.float32, as the weights are, got"):
+            model(past, torch.ones(B, S + T, K))
+    with pytest.raises(ValueError, match=r"of torch.float64, .* by `.to\(torch.float64\)`"):
+        model.double()(torch.ones(B, S), torch.ones(B, S + T, K))
+    past, marks = draw(B, S), draw(B, S + T, K) > 0
+    assert torch.equal(model(past, marks.long()), model(past, marks.double()))
+
+
 # Linear ones --------------------------------------------------------------------------------------
 
 
@@ -114,6 +126,8 @@ def test_a_linear_forecast_begins_as_the_mean_and_is_a_weighted_sum():
 
 @pytest.mark.parametrize("kernel_size", [1, 3, 7, 25])
 def test_a_moving_average_repeats_the_ends(kernel_size):
+    whole = torch.tensor([[4, 6, 9]])  # pieces: their mean is no whole number
+    assert torch.equal(moving_average(whole, 3), moving_average(whole.float(), 3))
     series, half = draw(2, S), kernel_size // 2
     longer = torch.cat(
         [series[:, :1].expand(-1, half), series, series[:, -1:].expand(-1, half)], dim=1
@@ -126,6 +140,7 @@ def test_a_moving_average_repeats_the_ends(kernel_size):
             moving_average(series, size)
     with pytest.raises(ValueError, match="odd size, got 24"):
         DLinear(S, T, kernel_size=24)
+    assert DLinear(S, T).kernel_size == 25  # the paper's
     with pytest.raises(ValueError, match="NaN or infinite"):
         moving_average(series / 0, kernel_size)
     with pytest.raises(ValueError, match=rf"Expected series \(B, S\), got \({S},\)"):

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from utils.arguments import check_sizes
+from utils.forecasting.measures import floating
 
 FLAT = 1e-8  # a deviation below it is that of a constant
 
@@ -73,6 +74,7 @@ class PastScaler(NamedTuple):
         Raises: ValueError if there is no step.
         """
         check_length(past, 1)
+        past = floating(past)
         deviation = past.std(dim=-1, keepdim=True, unbiased=False)
         flat = deviation <= FLAT * past.abs().amax(dim=-1, keepdim=True)
         return cls(past.mean(dim=-1, keepdim=True), torch.where(flat, 1.0, deviation))
