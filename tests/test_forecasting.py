@@ -7,6 +7,7 @@ import torch
 
 from utils.forecasting import (
     Interval,
+    LinearForecaster,
     PastScaler,
     conformal_quantiles,
     conformal_width,
@@ -16,6 +17,7 @@ from utils.forecasting import (
     mape,
     mase,
     mean_forecast,
+    moving_average,
     naive,
     pinball_loss,
     rolling_origin,
@@ -26,6 +28,7 @@ from utils.forecasting import (
     weighted_mae,
     windows,
 )
+from utils.tasks.classical import ets
 
 
 def draw(*shape, seed=0):
@@ -130,6 +133,27 @@ def test_whole_numbers_are_measured_forecast_and_scaled_as_others():
     torch.testing.assert_close(PastScaler.of(past).scale(past), expected)
     assert pinball_loss(torch.tensor([[1], [4]]), torch.tensor([3, 3]), (0.75,)) == 0.875
     assert conformal_width(past, 0.5) == 4 and conformal_width(past, 0.1) == math.inf
+
+
+@pytest.mark.parametrize("wrong, said", [([1.0, 2.0], "a list"), (TARGET > 0, r"of torch.bool")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda wrong: mae(wrong, wrong),
+        lambda wrong: mase(TARGET, FORECAST, wrong),
+        lambda wrong: windows(wrong, 1, 1),
+        lambda wrong: seasonal_naive(wrong, 1, 1),
+        PastScaler.of,
+        lambda wrong: pinball_loss(wrong, wrong, (0.5,)),
+        lambda wrong: conformal_width(wrong, 0.5),
+        lambda wrong: moving_average(wrong, 3),
+        LinearForecaster(2, 1),
+        lambda wrong: ets(wrong, 1),
+    ],
+)
+def test_what_is_no_tensor_of_numbers_is_refused(call, wrong, said):
+    with pytest.raises(ValueError, match=f"Expected a tensor of numbers, got .*{said}"):
+        call(wrong)
 
 
 # Windows and origins ------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from utils.forecasting.measures import check_finite, check_pair, floating
+from utils.forecasting.measures import check_finite, check_pair, check_tensors, floating
 
 
 def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -> Tensor:
@@ -23,6 +23,7 @@ def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -
     Raises: ValueError if they don't fit, there is none, a quantile isn't between 0 and 1, or a
         number is missing.
     """
+    check_tensors(forecast, target)
     if forecast.shape != (*target.shape, len(quantiles)):
         raise ValueError(
             f"Expected {len(quantiles)} quantiles for each of {tuple(target.shape)} targets, got "
@@ -58,6 +59,7 @@ def conformal_width(scores: Tensor, alpha: float) -> Tensor:
     """
     if not 0 < alpha < 1:
         raise ValueError(f"α is a share between 0 and 1, got {alpha}.")
+    check_tensors(scores)
     if scores.dim() == 0 or not len(scores):
         raise ValueError("There is no score to calibrate by.")
     check_finite("A score", scores)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import check_sizes
-from utils.forecasting.measures import check_finite, floating
+from utils.forecasting.measures import check_finite, check_tensors, floating
 from utils.forecasting.origins import check_length
 
 
@@ -30,6 +30,7 @@ class Forecaster(nn.Module):
 
     def check(self, past: Tensor, known: Tensor | None) -> None:
         """Raise a ValueError if past or known inputs are of other sizes, or lack a number."""
+        check_tensors(past)
         if past.dim() != 2 or past.shape[1] != self.S:
             raise ValueError(f"Expected pasts (B, {self.S}), got {tuple(past.shape)}.")
         dtype = next(self.parameters()).dtype
@@ -111,6 +112,7 @@ def moving_average(series: Tensor, kernel_size: int) -> Tensor:
         number.
     """
     check_kernel(kernel_size)
+    check_tensors(series)
     if series.dim() != 2:
         raise ValueError(f"Expected series (B, S), got {tuple(series.shape)}.")
     check_length(series, 1)

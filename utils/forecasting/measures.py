@@ -6,7 +6,7 @@ Shapes: target and forecast (…), alike; each measure is one number, the mean o
 import torch
 from torch import Tensor
 
-from utils.arguments import check_sizes
+from utils.arguments import check_sizes, described
 
 
 def mae(target: Tensor, forecast: Tensor) -> Tensor:
@@ -74,6 +74,7 @@ def mase(target: Tensor, forecast: Tensor, past: Tensor, season: int = 1) -> Ten
     """
     check_sizes(season=season)
     check_pair(target, forecast)
+    check_tensors(past)
     check_finite("A past", past)
     if not past.dim() or past.shape[:-1] != target.shape[:-1] or past.shape[-1] <= season:
         steps = "step" if season == 1 else "steps"
@@ -90,6 +91,7 @@ def mase(target: Tensor, forecast: Tensor, past: Tensor, season: int = 1) -> Ten
 
 def check_pair(target: Tensor, forecast: Tensor) -> None:
     """Raise a ValueError if there isn't a number as forecast for each target, or there is none."""
+    check_tensors(target, forecast)
     if target.shape != forecast.shape or not target.numel():
         raise ValueError(
             f"Expected a forecast for each target, got {tuple(forecast.shape)} for "
@@ -97,6 +99,13 @@ def check_pair(target: Tensor, forecast: Tensor) -> None:
         )
     check_finite("A target", target)
     check_finite("A forecast", forecast)
+
+
+def check_tensors(*values: Tensor) -> None:
+    """Raise a ValueError if something is no tensor of numbers, such as a list."""
+    for value in values:
+        if not isinstance(value, Tensor) or value.dtype == torch.bool:
+            raise ValueError(f"Expected a tensor of numbers, got {described(value)}.")
 
 
 def check_finite(what: str, values: Tensor) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from utils.arguments import check_sizes
-from utils.forecasting.measures import floating
+from utils.forecasting.measures import check_tensors, floating
 
 FLAT = 1e-8  # a deviation below it is that of a constant
 
@@ -89,7 +89,8 @@ class PastScaler(NamedTuple):
 
 
 def check_length(series: Tensor, least: int) -> None:
-    """Raise a ValueError if a series is too short, or has a step without a number."""
+    """Raise a ValueError if a series is no tensor, too short, or has a step without a number."""
+    check_tensors(series)
     if series.dim() == 0 or series.shape[-1] < least:
         n = series.shape[-1] if series.dim() else 0
         steps = "step" if least == 1 else "steps"
