@@ -227,6 +227,7 @@ def test_a_past_that_hardly_moves_is_no_constant():
         (lambda: rolling_origin(10, 0, 2), "first is a whole number"),
         (lambda: rolling_origin(10, 4, 2, 0), "step is a whole number"),
         (lambda: split(54, (0.7, 0.1, 0.1)), "add up to 1"),
+        (lambda: split(54.0), "n is a whole number of at least 1, got 54.0"),
         (lambda: split(3), "of 3 steps leaves a part empty"),
         (lambda: PastScaler.of(torch.ones(2, 0)), "at least 1 step is needed, got one of 0"),
         (lambda: naive(torch.tensor(1.0), 2), "got one of 0"),

@@ -212,6 +212,8 @@ def test_weights_by_lag_are_means_along_diagonals():
     week = torch.zeros(S + T, S + T)
     week[range(S, S + T), range(S - 7, S + T - 7)] = 1  # each looks seven steps back
     assert weights_by_lag(week, S).tolist() == [0] * 6 + [1, 0, 0]
+    with pytest.raises(ValueError, match=r"of more than 9 steps, got \(9, 9\)"):
+        weights_by_lag(week[:S, :S], S)
 
 
 @pytest.mark.parametrize("size, stride, n", [(4, 2, 4), (4, 3, 3), (9, 1, 2), (9, 9, 2), (2, 5, 3)])
@@ -226,6 +228,8 @@ def test_patches_are_the_papers_in_number_and_end_with_the_last_value(size, stri
         cut_patches(past, 10, 1)
     with pytest.raises(ValueError, match="stride is a whole number"):
         cut_patches(past, 2, 0)
+    with pytest.raises(ValueError, match=r"Expected pasts \(B, S\), got \(9,\)"):
+        cut_patches(past[0], 4, 2)
 
 
 def test_a_forecast_is_read_off_all_patches():

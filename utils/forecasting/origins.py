@@ -51,6 +51,7 @@ def split(n: int, shares: Sequence[float] = (0.7, 0.15, 0.15)) -> tuple[range, r
     The lengths of the later parts are rounded, and the first takes what is left.
     Raises: ValueError if a part is empty, or the shares don't add up to 1.
     """
+    check_sizes(n=n)
     if len(shares) != 3 or abs(sum(shares) - 1) > 1e-9:
         raise ValueError(f"Expected three shares that add up to 1, got {tuple(shares)}.")
     n_validation, n_test = (round(share * n) for share in shares[1:])
