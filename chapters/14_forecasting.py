@@ -312,7 +312,7 @@ rolling_origin = check("rolling_origin", rolling_origin)
 check.show_reference("rolling_origin")
 
 # %% [markdown]
-# The article left out the shop's earlier year. From it, three rules forecast the second year, week by week.
+# Our record begins a year before the article's. From that year, three rules forecast the second, week by week.
 
 # %%
 two_years = task.weeks("2009-12-01", first=False, last=False).values  # (104,)
