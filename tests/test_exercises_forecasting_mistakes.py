@@ -152,8 +152,27 @@ def new_future(series, origin):
     return torch.cat([series[:origin], 2 * series[origin:] + 5])
 
 
+def times(by):
+    return lambda x, origin: torch.cat([x[:origin], by * x[origin:]])
+
+
 def in_the_past(a, b, origin):
     return not torch.equal(a[:origin], b[:origin])
+
+
+def leaks_by_cutting_off(steps, series, origin):
+    return [
+        k for k, step in steps.items() if (step(series)[:origin] != step(series[:origin])).any()
+    ]
+
+
+def leaks_by_two_futures(steps, series, origin):
+    """Later days 1,000 higher, then their numbers backwards."""
+    names = set()
+    for change in (lambda x: x + 1000, lambda x: x.flip(0)):
+        other = torch.cat([series[:origin], change(series[origin:])])
+        names |= {k for k, step in steps.items() if in_the_past(step(series), step(other), origin)}
+    return [k for k in steps if k in names]
 
 
 def leaks_by_gradients(steps, series, origin):
@@ -208,6 +227,7 @@ MADE_OTHERWISE = [
     ("rolling_origin", "one_beyond", rolling(lambda n, f, T, s: range(f, n - T + 2, s))),
     ("rolling_origin", "as_many_as_moves", rolling(by_moves)),
     ("rolling_origin", "by_one", rolling(lambda n, f, T, s: range(f, n - T + 1))),
+    ("rolling_origin", "by_the_larger", rolling(lambda n, f, T, s: range(f, n - T + 1, max(T, s)))),
     ("rolling_origin", "sliding", windows_of_the_past),
     (
         "rolling_origin",
@@ -236,6 +256,13 @@ MADE_OTHERWISE = [
     ("scaled_by_past", "of_all_unbiased", standardised(lambda x, n: x)),
     ("scaled_by_past", "unbiased", standardised(lambda x, n: x[:, :n])),
     ("scaled_by_past", "divided_by_0", standardised(lambda x, n: x[:, :n], correction=0)),
+    (
+        "scaled_by_past",
+        "infinity_to_the_largest",
+        lambda x, n: torch.nan_to_num(
+            (x - x[:, :n].mean(1)[:, None]) / x[:, :n].std(1, correction=0)[:, None]
+        ),
+    ),
     ("scaled_by_past", "one_too_many", standardised(lambda x, n: x[:, : n + 1], correction=0)),
     (
         "scaled_by_past",
@@ -297,6 +324,14 @@ MADE_OTHERWISE = [
     ("windows", "room_for_one", pairs_from(lambda n, S, T, n_train: range(n_train - S), later)),
     (
         "windows",
+        "cut_after_the_last_past",
+        pairs_from(
+            lambda n, S, T, n_train: range(n_train - S),
+            lambda n, S, T, n_train: range(n_train - S, n - S - T + 1),
+        ),
+    ),
+    (
+        "windows",
         "test_reaches_back",
         pairs_from(fitting, lambda n, S, T, n_train: range(n_train - S, n - S - T + 1)),
     ),
@@ -345,6 +380,12 @@ MADE_OTHERWISE = [
         looking(lambda x, origin: x + (torch.arange(len(x)) >= origin), in_the_past),
     ),
     ("which_leaks", "by_gradients", leaks_by_gradients),
+    ("which_leaks", "cut_off", leaks_by_cutting_off),
+    ("which_leaks", "moved_and_reordered", leaks_by_two_futures),
+    *(
+        ("which_leaks", mistake, looking(times(by), in_the_past))
+        for mistake, by in (("multiplied", 3), ("multiplied", 0.5), ("signs_changed", -1))
+    ),
     (
         "which_leaks",
         "reordered",

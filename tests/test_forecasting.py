@@ -7,6 +7,7 @@ import torch
 
 from utils.forecasting import (
     Interval,
+    LinearForecaster,
     PastScaler,
     conformal_quantiles,
     conformal_width,
@@ -16,6 +17,7 @@ from utils.forecasting import (
     mape,
     mase,
     mean_forecast,
+    moving_average,
     naive,
     pinball_loss,
     rolling_origin,
@@ -26,6 +28,7 @@ from utils.forecasting import (
     weighted_mae,
     windows,
 )
+from utils.tasks.classical import ets
 
 
 def draw(*shape, seed=0):
@@ -90,6 +93,15 @@ def test_scaled_errors_compare_each_series_with_its_own_past():
         (lambda: mase(TARGET, FORECAST, torch.ones(3), 3), r"more than 3 steps .*\(3,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(1, 9)), r"\(1, 9\) for \(4,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(9)), "repeats itself"),
+        (lambda: mase(TARGET, FORECAST, TARGET, 0), "season is a whole number of at least 1"),
+        (lambda: mase(TARGET, FORECAST, TARGET, -1), "season is a whole number of at least 1"),
+        (
+            lambda: mase(TARGET, FORECAST, numbers(2)[0]),
+            r"more than 1 step for .*got \(\) for \(4,\)",
+        ),
+        (lambda: weighted_mae(0 * TARGET, FORECAST, 100, least=0), "All weights are 0"),
+        (lambda: weighted_mae(TARGET, FORECAST, 100, least=-1), "from 0 to the largest, 5, got -1"),
+        (lambda: weighted_mae(TARGET, FORECAST, 100, least=6), "from 0 to the largest, 5, got 6"),
         (lambda: mase(TARGET, FORECAST, numbers(1, math.nan, 2)), "A past is NaN or infinite"),
         (lambda: weighted_mae(TARGET, TARGET / 0, 100), "A forecast is NaN or infinite"),
     ],
@@ -108,6 +120,40 @@ def test_a_missing_number_is_not_measured(measure, missing):
     ):
         with pytest.raises(ValueError, match=f"A {what} is NaN or infinite: fill it in"):
             measure(*pair)
+
+
+def test_whole_numbers_are_measured_forecast_and_scaled_as_others():
+    """Also where PyTorch gives them no mean: sales may be pieces."""
+    target, forecast = torch.tensor([3, 8, 1]), torch.tensor([4, 6, 1])
+    past = torch.tensor([2, 5, 4, 4])
+    assert mae(target, forecast) == 1
+    torch.testing.assert_close(mase(target, forecast, past), torch.tensor(1 / (4 / 3)))
+    assert mean_forecast(past, 2).tolist() == [3.75, 3.75]
+    expected = PastScaler.of(past.float()).scale(past.float())
+    torch.testing.assert_close(PastScaler.of(past).scale(past), expected)
+    assert pinball_loss(torch.tensor([[1], [4]]), torch.tensor([3, 3]), (0.75,)) == 0.875
+    assert conformal_width(past, 0.5) == 4 and conformal_width(past, 0.1) == math.inf
+
+
+@pytest.mark.parametrize("wrong, said", [([1.0, 2.0], "a list"), (TARGET > 0, r"of torch.bool")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda wrong: mae(wrong, wrong),
+        lambda wrong: mase(TARGET, FORECAST, wrong),
+        lambda wrong: windows(wrong, 1, 1),
+        lambda wrong: seasonal_naive(wrong, 1, 1),
+        PastScaler.of,
+        lambda wrong: pinball_loss(wrong, wrong, (0.5,)),
+        lambda wrong: conformal_width(wrong, 0.5),
+        lambda wrong: moving_average(wrong, 3),
+        LinearForecaster(2, 1),
+        lambda wrong: ets(wrong, 1),
+    ],
+)
+def test_what_is_no_tensor_of_numbers_is_refused(call, wrong, said):
+    with pytest.raises(ValueError, match=f"Expected a tensor of numbers, got .*{said}"):
+        call(wrong)
 
 
 # Windows and origins ------------------------------------------------------------------------------
@@ -165,9 +211,10 @@ def test_a_constant_is_moved_to_0(level):
     torch.testing.assert_close(scaler.scale(past), torch.zeros(2, 7), atol=1e-5 * level, rtol=0)
 
 
-def test_a_series_that_hardly_moves_is_no_constant():
-    past = numbers(100, 100.01, 100, 100.01)
-    torch.testing.assert_close(PastScaler.of(past).scale(past), numbers(-1, 1, -1, 1))
+def test_a_past_that_hardly_moves_is_no_constant():
+    past = 1000 + 1e-3 * draw(2, 9)
+    deviation = PastScaler.of(past).scale(past).square().mean(dim=-1).sqrt()
+    torch.testing.assert_close(deviation, torch.ones(2).double())
 
 
 @pytest.mark.parametrize(
@@ -180,6 +227,7 @@ def test_a_series_that_hardly_moves_is_no_constant():
         (lambda: rolling_origin(10, 0, 2), "first is a whole number"),
         (lambda: rolling_origin(10, 4, 2, 0), "step is a whole number"),
         (lambda: split(54, (0.7, 0.1, 0.1)), "add up to 1"),
+        (lambda: split(54.0), "n is a whole number of at least 1, got 54.0"),
         (lambda: split(3), "of 3 steps leaves a part empty"),
         (lambda: PastScaler.of(torch.ones(2, 0)), "at least 1 step is needed, got one of 0"),
         (lambda: naive(torch.tensor(1.0), 2), "got one of 0"),
@@ -233,9 +281,9 @@ def test_the_width_is_a_score_of_the_right_rank():
         expected = scores.sort(dim=0).values[rank - 1]
         assert torch.equal(conformal_width(scores, alpha), expected)
     assert torch.equal(conformal_width(scores[:9], 0.1), scores[:9].amax(dim=0))  # k = 9 of 9
+    third = scores[:9].sort(dim=0).values[2]  # 10 · 0.3 is a little above 3 here
+    assert torch.equal(conformal_width(scores[:9], 0.7), third)
     assert conformal_width(scores[:8], 0.1).tolist() == [math.inf] * 3
-    # 10 · (1 - 0.7) is 3.0000000000000004 in a computer, and 3 in Lei's algorithm
-    assert torch.equal(conformal_width(scores[:9], 0.7), scores[:9].sort(dim=0).values[2])
 
 
 def test_intervals_cover_what_they_promise_whatever_the_model():
@@ -287,6 +335,8 @@ def test_an_interval_that_is_narrowed_too_far_becomes_its_middle():
         (lambda: pinball_loss(torch.ones(3, 2), torch.ones(3), (0.5,)), r"got \(3, 2\)"),
         (lambda: pinball_loss(torch.ones(3, 1), torch.ones(3, 1), (0.5,)), r"of \(3, 1\) targets"),
         (lambda: pinball_loss(torch.ones(3, 1), torch.ones(3), (1.0,)), "between 0 and 1, got"),
+        (lambda: pinball_loss(torch.ones(3, 0), torch.ones(3), ()), r"or more, got \(3, 0\)"),
+        (lambda: pinball_loss(torch.ones(0, 1), torch.ones(0), (0.5,)), r"or more, got \(0, 1\)"),
         (lambda: conformal_width(torch.ones(3), 0.0), "α is a share between 0 and 1, got 0.0"),
         (lambda: conformal_width(torch.ones(0, 2), 0.5), "no score to calibrate"),
         (

@@ -99,6 +99,18 @@ def test_inputs_of_other_sizes_are_refused(kind):
         KINDS[kind](S, T, n_outputs=0)
 
 
+@each_kind
+def test_a_past_of_another_precision_is_refused_and_known_marks_may_be_whole_numbers(kind):
+    model = KINDS[kind](S, T, n_known=K)
+    for past in (draw(B, S), torch.ones(B, S, dtype=torch.int64)):
+        with pytest.raises(ValueError, match="of torch.float32, as the weights are, got"):
+            model(past, torch.ones(B, S + T, K))
+    with pytest.raises(ValueError, match=r"of torch.float64, .* by `.to\(torch.float64\)`"):
+        model.double()(torch.ones(B, S), torch.ones(B, S + T, K))
+    past, marks = draw(B, S), draw(B, S + T, K) > 0
+    assert torch.equal(model(past, marks.long()), model(past, marks.double()))
+
+
 # Linear ones --------------------------------------------------------------------------------------
 
 
@@ -114,6 +126,8 @@ def test_a_linear_forecast_begins_as_the_mean_and_is_a_weighted_sum():
 
 @pytest.mark.parametrize("kernel_size", [1, 3, 7, 25])
 def test_a_moving_average_repeats_the_ends(kernel_size):
+    whole = torch.tensor([[4, 6, 9]])  # pieces: their mean is no whole number
+    assert torch.equal(moving_average(whole, 3), moving_average(whole.float(), 3))
     series, half = draw(2, S), kernel_size // 2
     longer = torch.cat(
         [series[:, :1].expand(-1, half), series, series[:, -1:].expand(-1, half)], dim=1
@@ -126,7 +140,7 @@ def test_a_moving_average_repeats_the_ends(kernel_size):
             moving_average(series, size)
     with pytest.raises(ValueError, match="odd size, got 24"):
         DLinear(S, T, kernel_size=24)
-    assert DLinear(60, 4).kernel_size == 25  # as in the authors' code
+    assert DLinear(S, T).kernel_size == 25  # the paper's
     with pytest.raises(ValueError, match="NaN or infinite"):
         moving_average(series / 0, kernel_size)
     with pytest.raises(ValueError, match=rf"Expected series \(B, S\), got \({S},\)"):
@@ -198,6 +212,8 @@ def test_weights_by_lag_are_means_along_diagonals():
     week = torch.zeros(S + T, S + T)
     week[range(S, S + T), range(S - 7, S + T - 7)] = 1  # each looks seven steps back
     assert weights_by_lag(week, S).tolist() == [0] * 6 + [1, 0, 0]
+    with pytest.raises(ValueError, match=r"of more than 9 steps, got \(9, 9\)"):
+        weights_by_lag(week[:S, :S], S)
 
 
 @pytest.mark.parametrize("size, stride, n", [(4, 2, 4), (4, 3, 3), (9, 1, 2), (9, 9, 2), (2, 5, 3)])
@@ -212,6 +228,8 @@ def test_patches_are_the_papers_in_number_and_end_with_the_last_value(size, stri
         cut_patches(past, 10, 1)
     with pytest.raises(ValueError, match="stride is a whole number"):
         cut_patches(past, 2, 0)
+    with pytest.raises(ValueError, match=r"Expected pasts \(B, S\), got \(9,\)"):
+        cut_patches(past[0], 4, 2)
 
 
 def test_a_forecast_is_read_off_all_patches():

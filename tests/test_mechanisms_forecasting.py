@@ -129,7 +129,7 @@ def test_one_model_serves_all_series_on_the_right_and_one_each_on_the_left():
     assert len({b.get_x() for b in ax.patches if isinstance(b, FancyBboxPatch)}) >= 4
 
 
-def test_each_switch_turns_the_level_over():
+def test_each_switch_flips_the_level():
     switches = [0, 1, 1, 0, 1, 0]
     ax = forecasting.switched(switches)
     x, y = ax.lines[0].get_data()

@@ -291,6 +291,8 @@ def test_trends_promotions_and_holidays_act_where_they_are():
     lift = sales.parts["promotion"].log()
     assert (lift[promoted == 0] == 0).all()
     assert lift[promoted == 1].mean() == pytest.approx(0.6, rel=0.1)
+    strength = lift.sum(dim=1) / promoted.sum(dim=1)  # of each series
+    assert strength[promoted.any(dim=1)].std() == pytest.approx(0.6 / 3, rel=0.2)
 
     sales = generate(2, 800, market=only(holiday=0.5))
     days = [str(day)[5:] for day in sales.dates[sales.known[0, :, 1] == 1]]
@@ -332,6 +334,7 @@ def test_noise_is_skewed_with_a_mean_of_1_and_quantiles_hold_what_they_say():
         (lambda: Market(promoted=1.2), "promoted is a share, at most 1, got 1.2"),
         (lambda: Market(empty=0.6), "empty is a share, at most 0.5"),
         (lambda: generate(0, 5), "n is a whole number of at least 1, got 0"),
+        (lambda: generate(2.5, 5), "n is a whole number of at least 1, got 2.5"),
         (lambda: generate(5, 0), "T is a whole number of at least 1"),
         (lambda: generate(1, 5).quantile(1.0), "between 0 and 1, got 1.0"),
     ],

@@ -50,7 +50,7 @@ def errors(method, group=GROUPS[-1], of="error"):
 # (deeper-classical)=
 # ## ETS and SARIMAX: what can be done without a network?
 #
-# *5 minutes.* **What can a method do that learns only three numbers?** **Exponential smoothing** (ETS) keeps a level $\ell_t$, and moves it towards each new value by a share $a$ {cite}`hyndman2021forecasting`:
+# *5 minutes.* **What can a method do that learns only a few numbers?** **Exponential smoothing** (ETS) keeps a level $\ell_t$, and moves it towards each new value by a share $a$ {cite}`hyndman2021forecasting`:
 #
 # $$
 # \ell_t = a\, y_t + (1 - a)\, \ell_{t-1}, \qquad \hat y_{t+1} = \ell_t .

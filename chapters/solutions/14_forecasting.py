@@ -102,7 +102,7 @@ for step in (1, 2):
 # (solution-which-leaks)=
 # ## Find the leak
 #
-# We change the future, and see whether the past notices. If a step's numbers before the origin are the same for both series, then no future went into them. The change must be large and different on each later day, so that neither a mean nor a deviation misses it.
+# We change the future, and see whether the past notices. If a step's numbers before the origin are the same for both series, then no future went into them. The change must be large, and different on each later day, so that no mean, range or ratio of these days stays as it was.
 
 
 # %%
@@ -120,7 +120,7 @@ def which_leaks(steps, series, origin):
 which_leaks = check("which_leaks", which_leaks)
 
 # %% [markdown]
-# The same test finds leaks in pipelines that nobody understands any more. (It is Day 9's test of the causal mask: change a later token, and no earlier output may move.) A leak that depends on one rare value might still escape a single change, so in earnest one would try several.
+# The same test finds leaks in pipelines that nobody understands any more. (It is Day 9's test of the causal mask: change a later token, and no earlier output may move.) A leak that depends on one rare value might still escape a single change, so in practice one would try several.
 
 # %% [markdown]
 # (solution-conformal-width)=

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from utils.arguments import check_sizes
+from utils.forecasting.measures import floating
 from utils.forecasting.origins import check_length
 
 
@@ -41,4 +42,4 @@ def mean_forecast(past: Tensor, T: int) -> Tensor:
     """Repeat the mean of the past."""
     check_sizes(T=T)
     check_length(past, 1)
-    return past.mean(dim=-1, keepdim=True).expand(*past.shape[:-1], T)
+    return floating(past).mean(dim=-1, keepdim=True).expand(*past.shape[:-1], T)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from utils.forecasting.measures import check_finite, check_pair
+from utils.forecasting.measures import check_finite, check_pair, check_tensors, floating
 
 
 def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -> Tensor:
@@ -20,17 +20,22 @@ def pinball_loss(forecast: Tensor, target: Tensor, quantiles: Sequence[float]) -
     Mean of q (y - ŷ) where y is above the forecast, and of (1 - q) (ŷ - y) where it is below. At
     q = 0.5 it is half of the mean absolute error.
     Shapes: forecast (…, Q), target (…).
-    Raises: ValueError if they don't fit, a quantile isn't between 0 and 1, or a number is missing.
+    Raises: ValueError if they don't fit, there is none, a quantile isn't between 0 and 1, or a
+        number is missing.
     """
+    check_tensors(forecast, target)
     if forecast.shape != (*target.shape, len(quantiles)):
         raise ValueError(
             f"Expected {len(quantiles)} quantiles for each of {tuple(target.shape)} targets, got "
             f"{tuple(forecast.shape)}."
         )
+    if not forecast.numel():
+        raise ValueError(f"Expected a target and a quantile or more, got {tuple(forecast.shape)}.")
     if not all(0 < q < 1 for q in quantiles):
         raise ValueError(f"Quantiles are between 0 and 1, got {tuple(quantiles)}.")
     check_finite("A target", target)
     check_finite("A forecast", forecast)
+    forecast = floating(forecast)
     q = torch.tensor(quantiles, dtype=forecast.dtype, device=forecast.device)
     above = target[..., None] - forecast
     return torch.maximum(q * above, (q - 1) * above).mean()
@@ -54,9 +59,11 @@ def conformal_width(scores: Tensor, alpha: float) -> Tensor:
     """
     if not 0 < alpha < 1:
         raise ValueError(f"α is a share between 0 and 1, got {alpha}.")
+    check_tensors(scores)
     if scores.dim() == 0 or not len(scores):
         raise ValueError("There is no score to calibrate by.")
     check_finite("A score", scores)
+    scores = floating(scores)  # infinity is no whole number
     k = math.ceil((len(scores) + 1) * (1 - alpha) - 1e-9)  # 9.000000000000002 is 9
     if k > len(scores):
         return torch.full_like(scores[0], math.inf)

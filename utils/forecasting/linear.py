@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import check_sizes
-from utils.forecasting.measures import check_finite
+from utils.forecasting.measures import check_finite, check_tensors, floating
 from utils.forecasting.origins import check_length
 
 
@@ -19,8 +19,8 @@ class Forecaster(nn.Module):
     S, T: steps that are read, steps that are forecast.
     n_known: K, inputs that are known beforehand; n_outputs: Q, numbers for each step.
     Shapes: past (B, S), known (B, S + T, K), or None if there are none, to forecasts (B, T, Q).
-    Raises: ValueError if a size is below 1, or the inputs have other shapes, or NaN or infinite
-        numbers.
+    Raises: ValueError if a size is below 1, or the inputs have other shapes, NaN or infinite
+        numbers, or another precision than the weights.
     """
 
     def __init__(self, S: int, T: int, *, n_known: int = 0, n_outputs: int = 1):
@@ -30,8 +30,15 @@ class Forecaster(nn.Module):
 
     def check(self, past: Tensor, known: Tensor | None) -> None:
         """Raise a ValueError if past or known inputs are of other sizes, or lack a number."""
+        check_tensors(past)
         if past.dim() != 2 or past.shape[1] != self.S:
             raise ValueError(f"Expected pasts (B, {self.S}), got {tuple(past.shape)}.")
+        dtype = next(self.parameters()).dtype
+        if past.dtype != dtype:
+            raise ValueError(
+                f"Expected pasts of {dtype}, as the weights are, got {past.dtype}: convert them by "
+                f"`.to({dtype})`."
+            )
         wanted = (len(past), self.S + self.T, self.n_known) if self.n_known else None
         given = None if known is None else tuple(known.shape)
         if given != wanted:
@@ -56,7 +63,7 @@ class WithEffects(Forecaster):
         self.check(past, known)
         if known is None:
             return self.from_past(past)
-        before, after = (known @ self.effects).split((self.S, self.T), dim=1)
+        before, after = (known.to(past) @ self.effects).split((self.S, self.T), dim=1)
         return self.from_past(past - before) + after[:, :, None]
 
     def from_past(self, past: Tensor) -> Tensor:
@@ -105,11 +112,12 @@ def moving_average(series: Tensor, kernel_size: int) -> Tensor:
         number.
     """
     check_kernel(kernel_size)
+    check_tensors(series)
     if series.dim() != 2:
         raise ValueError(f"Expected series (B, S), got {tuple(series.shape)}.")
     check_length(series, 1)
     half = kernel_size // 2
-    padded = F.pad(series[:, None], (half, half), mode="replicate")
+    padded = F.pad(floating(series)[:, None], (half, half), mode="replicate")
     return F.avg_pool1d(padded, kernel_size, stride=1)[:, 0]
 
 

@@ -82,7 +82,11 @@ def weights_by_lag(weights: Tensor, S: int) -> Tensor:
     Looks at other hidden steps are left out; so is a lag that reaches beyond the past, for the
     steps from where it does.
     Shapes: weights (…, S + T, S + T) to (…, S).
+    Raises: ValueError if no step of these is left to forecast.
     """
+    check_sizes(S=S)
+    if weights.shape[-1] <= S:
+        raise ValueError(f"Expected weights of more than {S} steps, got {tuple(weights.shape)}.")
     T = weights.shape[-1] - S
     to_past = weights[..., S:, :S]  # (…, T, S)
     lags = S + torch.arange(T)[:, None] - torch.arange(S)  # (T, S)
@@ -126,9 +130,12 @@ def cut_patches(past: Tensor, patch_size: int, stride: int) -> Tensor:
     """Cut a past into patches, its last value repeated `stride` times (Nie et al., 2023, §3.1).
 
     Shapes: past (B, S) to (B, N, patch_size), N = ⌊(S - patch_size) / stride⌋ + 2.
-    Raises: ValueError if a size is below 1, or a patch is longer than the past.
+    Raises: ValueError if a size is below 1, these are no pasts (B, S), or a patch is longer than
+        they are.
     """
     check_sizes(patch_size=patch_size, stride=stride)
+    if past.dim() != 2:
+        raise ValueError(f"Expected pasts (B, S), got {tuple(past.shape)}.")
     if patch_size > past.shape[1]:
         raise ValueError(f"A patch of {patch_size} is longer than a past of {past.shape[1]} steps.")
     longer = torch.cat([past, past[:, -1:].expand(-1, stride)], dim=1)

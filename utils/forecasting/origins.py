@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from utils.arguments import check_sizes
+from utils.forecasting.measures import check_tensors, floating
 
 FLAT = 1e-8  # a deviation below it is that of a constant
 
@@ -50,6 +51,7 @@ def split(n: int, shares: Sequence[float] = (0.7, 0.15, 0.15)) -> tuple[range, r
     The lengths of the later parts are rounded, and the first takes what is left.
     Raises: ValueError if a part is empty, or the shares don't add up to 1.
     """
+    check_sizes(n=n)
     if len(shares) != 3 or abs(sum(shares) - 1) > 1e-9:
         raise ValueError(f"Expected three shares that add up to 1, got {tuple(shares)}.")
     n_validation, n_test = (round(share * n) for share in shares[1:])
@@ -73,6 +75,7 @@ class PastScaler(NamedTuple):
         Raises: ValueError if there is no step.
         """
         check_length(past, 1)
+        past = floating(past)
         deviation = past.std(dim=-1, keepdim=True, unbiased=False)
         flat = deviation <= FLAT * past.abs().amax(dim=-1, keepdim=True)
         return cls(past.mean(dim=-1, keepdim=True), torch.where(flat, 1.0, deviation))
@@ -87,7 +90,8 @@ class PastScaler(NamedTuple):
 
 
 def check_length(series: Tensor, least: int) -> None:
-    """Raise a ValueError if a series is too short, or has a step without a number."""
+    """Raise a ValueError if a series is no tensor, too short, or has a step without a number."""
+    check_tensors(series)
     if series.dim() == 0 or series.shape[-1] < least:
         n = series.shape[-1] if series.dim() else 0
         steps = "step" if least == 1 else "steps"

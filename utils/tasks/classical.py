@@ -15,7 +15,7 @@ from statsmodels.tsa.statespace.sarimax import SARIMAX
 from torch import Tensor
 
 from utils.arguments import check_sizes
-from utils.forecasting.measures import check_finite
+from utils.forecasting.measures import check_finite, check_tensors
 from utils.forecasting.origins import check_length
 
 
@@ -82,6 +82,7 @@ def sarimax(
 
 def check_past(past: Tensor, least: int, log: bool) -> None:
     """Raise a ValueError if a past is not one series, too short, or has no logarithm of 1 + y."""
+    check_tensors(past)
     if past.dim() != 1:
         raise ValueError(f"Expected the past of one series, (S,), got {tuple(past.shape)}.")
     check_length(past, least)

@@ -20,7 +20,7 @@ def mape_optimum() -> float:
     return min(SALES, key=mape)
 
 
-exercise = Prediction(mape_optimum, tolerance=0.005)
+exercise = Prediction(mape_optimum, tolerance=0.001)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

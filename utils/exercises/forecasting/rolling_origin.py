@@ -221,6 +221,14 @@ def by_the_horizon(n, first, T, step):
     return rolled(origins_of(n, first, T, T), T)
 
 
+@exercise.mistake(
+    "your origins move on by the horizon where it is more than `step`: `step` alone says by how "
+    "many, and forecasts may overlap."
+)
+def by_the_larger(n, first, T, step):
+    return rolled(origins_of(n, first, T, max(step, T)), T)
+
+
 @exercise.mistake("the first origin is missing: `first` steps are enough for a forecast.")
 def first_missing(n, first, T, step):
     return rolled(origins_of(n, first + step, T, step), T)

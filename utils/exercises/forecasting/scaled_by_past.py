@@ -299,6 +299,14 @@ def divided_by_a_tiny_number(series, origin):
     return (series - middle(past)) / deviation.clamp(min=1e-8)
 
 
+@exercise.mistake(
+    "where the past stays the same, you divide by 0, and clear up afterwards: that makes 0 of 0/0, "
+    "but the largest number there is of an infinite future. Such a past is moved alone."
+)
+def infinity_to_the_largest(series, origin):
+    return divided_by_0(series, origin).nan_to_num(0)
+
+
 def flat(series: Tensor, origin: int) -> Tensor:
     return (series[:, :origin] == series[:, :1]).all(dim=1, keepdim=True)
 

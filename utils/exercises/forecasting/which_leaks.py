@@ -1,14 +1,12 @@
 """Which steps of a pipeline see the future? Change it, and look whether the past changes."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
-
-Step = Callable[[Tensor], Tensor]
+from utils.exercises.forecasting.pipeline import Step, all_steps, some
 
 
 def which_leaks(steps: Mapping[str, Step], series: Tensor, origin: int) -> list[str]:
@@ -29,68 +27,7 @@ def which_leaks(steps: Mapping[str, Step], series: Tensor, origin: int) -> list[
 exercise = Exercise(which_leaks, gradient=False, runs=True)
 
 
-# What it is tried on: steps -----------------------------------------------------------------------
-
-
-def as_it_is(x: Tensor) -> Tensor:
-    return x.clone()
-
-
-def calendar(x: Tensor) -> Tensor:
-    return torch.arange(len(x)).to(x) % 7
-
-
-def lag(by: int) -> Step:
-    """The value so many days before, or after, if it is negative; 0 where there is none."""
-    if by > 0:
-        return lambda x: torch.cat([x.new_zeros(by), x[:-by]])
-    return lambda x: torch.cat([x[-by:], x.new_zeros(-by)])
-
-
-def gap_filled(x: Tensor) -> Tensor:
-    """Yesterday's value; the first day, which has none, gets the mean."""
-    return torch.cat([x.mean()[None], x[:-1]])
-
-
-def mean_around(before: int, after: int) -> Step:
-    """The mean of the days around each, fewer at the edges."""
-    return lambda x: torch.stack(
-        [x[max(0, day - before) : day + after + 1].mean() for day in range(len(x))]
-    )
-
-
-def weeks_mean(x: Tensor) -> Tensor:
-    """Each day gets the mean of its week."""
-    return torch.cat([week.mean().expand(len(week)) for week in x.split(7)])
-
-
-@cache
-def all_steps(origin: int) -> dict[str, Step]:
-    return {
-        "the day's own value": as_it_is,
-        "scaled by the mean": lambda x: x / x.mean(),
-        "seven days ago": lag(7),
-        "tomorrow's value": lag(-1),
-        "mean of the last seven days": mean_around(6, 0),
-        "mean of seven days around": mean_around(3, 3),
-        "scaled by the known days' mean": lambda x: x / x[:origin].mean(),
-        "yesterday's value, the gap filled with the mean": gap_filled,
-        "share of the largest day": lambda x: x / x.max(),
-        "share of the largest day yet": lambda x: x / x.cummax(dim=0).values,
-        "the week's mean": weeks_mean,
-        "mean of the known days": lambda x: x[:origin].mean().expand_as(x),
-        "change since yesterday": lambda x: torch.cat([x.new_zeros(1), x[1:] - x[:-1]]),
-        "change until the last day": lambda x: x[-1] - x,
-        "value of the last day": lambda x: x[-1].expand_as(x),
-        "day of the week": calendar,
-        "in seven days": lag(-7),
-        "divided by the range of the last ten days": lambda x: x / (x[-10:].max() - x[-10:].min()),
-    }
-
-
-@cache
-def some(origin: int, *names: str) -> dict[str, Step]:
-    return {name: all_steps(origin)[name] for name in names}
+# What it is tried on ------------------------------------------------------------------------------
 
 
 def sales(n: int) -> Tensor:
@@ -98,40 +35,38 @@ def sales(n: int) -> Tensor:
     return (10 + 4 * random(n).abs() + 1.5 * torch.arange(n)).round()
 
 
-# What it is tried on: stages ----------------------------------------------------------------------
-
-
 @exercise.stage("a value of last week, and one of tomorrow")
 def lags():
     names = "seven days ago", "tomorrow's value", "day of the week"
-    return [(some(12, *names), sales(20), 12), (some(17, *names[::-1]), sales(26), 17)]
+    return [(some(20, 12, *names), sales(20), 12), (some(26, 17, *names[::-1]), sales(26), 17)]
 
 
 @exercise.stage("scales")
 def scales():
     names = "scaled by the known days' mean", "scaled by the mean", "share of the largest day yet"
     more = "share of the largest day", "divided by the range of the last ten days"
-    return [(some(15, *names, *more), sales(26), 15)]
+    growth = "times the growth on the last day"
+    return [(some(26, 15, *names, *more, growth), sales(26), 15)]
 
 
 @exercise.stage("means")
 def means():
     names = "mean of the last seven days", "mean of seven days around", "mean of the known days"
-    return [(some(17, *names, "the week's mean"), sales(28), 17)]
+    return [(some(28, 17, *names, "the week's mean"), sales(28), 17)]
 
 
 @exercise.stage("steps that see the future on few days")
 def on_few_days():
     names = "change since yesterday", "yesterday's value, the gap filled with the mean"
     return [
-        (some(15, *names, "tomorrow's value"), sales(33), 15),
-        (some(22, "the day's own value", "the week's mean", "in seven days"), sales(28), 22),
+        (some(33, 15, *names, "tomorrow's value"), sales(33), 15),
+        (some(28, 22, "the day's own value", "the week's mean", "in seven days"), sales(28), 22),
     ]
 
 
 @exercise.stage("a whole pipeline")
 def pipeline():
-    return [(all_steps(at), sales(n), at) for n, at in ((31, 22), (45, 29), (40, 24))]
+    return [(all_steps(n, at), sales(n), at) for n, at in ((31, 22), (45, 29), (40, 24))]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -199,6 +134,45 @@ def exchanged(steps, series, origin):
 def moved_alike(steps, series, origin):
     other = torch.cat([series[:origin], series[origin:] + 1000])
     return found(steps, series, other, until(origin))
+
+
+@exercise.mistake(
+    "you multiply all later days by the same number: their ratios stay as they are, so a step that "
+    "uses one isn't noticed. Change each day by another number."
+)
+def multiplied(steps, series, origin):
+    other = torch.cat([series[:origin], 2 * series[origin:]])
+    return found(steps, series, other, until(origin))
+
+
+@exercise.mistake(
+    "you change the signs of all later days: their range and their ratios stay as they are, so a "
+    "step that uses these isn't noticed."
+)
+def signs_changed(steps, series, origin):
+    other = torch.cat([series[:origin], -series[origin:]])
+    return found(steps, series, other, until(origin))
+
+
+@exercise.mistake(
+    "you add the same number to all later days, and try another order, too: their range stays as "
+    "it is in both, so a step that uses it isn't noticed. Change each day by another number."
+)
+def moved_and_reordered(steps, series, origin):
+    moved, other = (f(steps, series, origin) for f in (moved_alike, reordered))
+    return [name for name in steps if name in moved or name in other]
+
+
+@exercise.mistake(
+    "you cut the future off: a step is for n days, and may need all of them, as one does that "
+    "compares with a plan. Change the later days instead."
+)
+def cut_off(steps, series, origin):
+    return [
+        name
+        for name, step in steps.items()
+        if not torch.equal(step(series)[:origin], step(series[:origin]))
+    ]
 
 
 @exercise.mistake(

@@ -118,6 +118,15 @@ def cut_by_number(series, S, T, n_train):
     return pairs(series, S, T, both[:n_train]), pairs(series, S, T, both[n_train:])
 
 
+@exercise.mistake(
+    "you cut the list of pairs at n_train - S, where the training steps have no room for a past: "
+    "pairs just before and after it reach across the border."
+)
+def cut_after_the_last_past(series, S, T, n_train):
+    both = range(len(series) - S - T + 1)
+    return pairs(series, S, T, both[: n_train - S]), pairs(series, S, T, both[n_train - S :])
+
+
 @exercise.mistake("the last pair of each part is missing: count how many fit.")
 def last_missing(series, S, T, n_train):
     return changed(series, S, T, n_train, lambda past, future: (past[:-1], future[:-1]))

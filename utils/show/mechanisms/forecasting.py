@@ -205,7 +205,7 @@ def local_and_global(n: int) -> Axes:
 
 
 def switched(switches: Sequence[int], start: int = 0) -> Axes:
-    """Draw days on which a switch is thrown (1), and the level that each of them turns over."""
+    """Draw days on which a switch is thrown (1), and the level that each of them flips."""
     ax = sheet(5.2)
     n = len(switches)
     unit = 12.8 / n
@@ -224,5 +224,5 @@ def switched(switches: Sequence[int], start: int = 0) -> Axes:
         if switch:
             place = 2.8 + unit * t
             ax.plot([place] * 2, [row.y + 0.85, 4.1], color=DIM, linewidth=1, linestyle=":")
-    note(ax, (9.2, 4.8), "each switch turns the level over")
+    note(ax, (9.2, 4.8), "each switch flips the level")
     return ax
