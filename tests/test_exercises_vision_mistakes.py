@@ -312,6 +312,14 @@ def test_a_mistake_made_in_another_way_is_named(name, mistake, answer):
     assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
 
 
+@pytest.mark.parametrize("cut_off", [float, lambda tau: torch.as_tensor(tau).detach()])
+def test_a_temperature_that_nothing_is_learned_of_is_named(cut_off):
+    passed, says = check.exercises["contrastive_loss"].judge(
+        lambda u, v, tau: both(unit(u) @ unit(v).T / cut_off(tau))
+    )
+    assert not passed and "no gradient reaches argument number 3: compute with it" in says
+
+
 @pytest.mark.parametrize(
     ("given", "mistake"),
     [

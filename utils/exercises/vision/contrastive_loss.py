@@ -54,10 +54,11 @@ def other_temperatures():
 
 @exercise.stage("single precision, at CLIP's lowest temperature, 0.01")
 def coldest():
+    """The temperature is a tensor, since CLIP learns it: its gradient is compared as well."""
     images, sentences, _ = pairs(4, 6, 0.01)
     sentences[1:] = images[1:] + 0.1 * sentences[1:]  # nearly the same direction
     sentences[0] = -images[0]
-    return [(images.float(), sentences.float(), 0.01)]
+    return [(images.float(), sentences.float(), torch.tensor(0.01))]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
