@@ -107,6 +107,21 @@ def no_temperature(images, sentences, tau):
     return both(cosines(images, sentences))
 
 
+@exercise.mistake("you divide by √E, as attention does: cosines don't grow with the width.")
+def divided_by_the_width(images, sentences, tau):
+    return both(cosines(images, sentences) / images.shape[1] ** 0.5 / tau)
+
+
+@exercise.mistake(
+    "you put pictures and sentences into one table, so a picture is compared with other pictures, "
+    "too, as in SimCLR: here it chooses among the sentences."
+)
+def in_one_table(images, sentences, tau):
+    x, n = torch.cat([unit(images), unit(sentences)]), len(images)
+    logits = (x @ x.T / tau).masked_fill(torch.eye(2 * n, dtype=torch.bool), -torch.inf)
+    return F.cross_entropy(logits, torch.arange(2 * n).roll(n))
+
+
 @exercise.mistake("these are dot products, not cosines: a long vector would fit everything better.")
 def not_normalised(images, sentences, tau):
     return both(images @ sentences.T / tau)
