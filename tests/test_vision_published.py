@@ -273,6 +273,21 @@ def test_of_a_published_size_each_name_has_its_place(table, name, monkeypatch, t
     assert sum(place.numel() for place in found.values()) == 86_567_656
 
 
+@pytest.mark.parametrize(
+    "table, of, n_heads",  # Dosovitskiy et al., 2021, table 1; Touvron et al., 2021, table 1
+    [(TIMM, "vit_tiny", 3), (TIMM, "vit_small", 6), (TIMM, "vit_base", 12), (TIMM, "vit_large", 16)]
+    + [(TIMM, "vit_huge", 16)]
+    + [(TORCHVISION, "vit_b", 12), (TORCHVISION, "vit_l", 16), (TORCHVISION, "vit_h", 16)],
+)
+def test_the_name_tells_how_many_heads_there_are(tmp_path, table, of, n_heads):
+    sizes = SMALL | {768: 48, 2304: 144}  # a width that all of them divide
+    weights = {name: torch.zeros(resized(axes, sizes)) for name, axes in layers(table, 1).items()}
+    name = f"{of}_patch4_12" if table is TIMM else f"{of}_4"
+    model = load_vit(written(tmp_path, weights, architecture=name))
+    weights = model(torch.zeros(1, 3, 12, 12), need_weights=True)[1]
+    assert weights.shape == (1, 1, n_heads, 10, 10)
+
+
 # What is refused ----------------------------------------------------------------------------------
 
 GENERAL = {
