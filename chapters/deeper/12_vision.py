@@ -61,7 +61,7 @@ for kind, name in NAMES.items():
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses a point at most, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
 bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.items()}, "correct (%)")
-vit, cnn = (([fmean(of) for (n, _), of in read.items() if n == name]) for name in NAMES.values())
+vit, cnn = ([fmean(of) for (n, _), of in read.items() if n == name] for name in NAMES.values())
 assert max(vit) - min(vit) < 0.0101 and cnn == sorted(cnn, reverse=True)
 assert abs(vit[2] - cnn[2]) < 0.005  # with shuffled pixels
 plt.show()
