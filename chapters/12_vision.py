@@ -163,20 +163,20 @@ tokens = patches(scene[None], 6) @ conv.weight.flatten(1).T + conv.bias  # (1, 1
 torch.testing.assert_close(tokens, conv(scene[None]).flatten(2).mT)
 
 # %% [markdown]
-# So a Vision Transformer begins with Day 1's layer. After that, nothing in it knows that the patches came from a plane. Shuffle the patches of all pictures in the same way, and its task is as hard as before.
+# So a Vision Transformer begins with Day 1's layer. After that, nothing in it knows that the patches came from a plane. If the patches of all pictures are shuffled in the same way, its task is no harder.
 #
 # Smaller patches show more detail, but they cost more: halve their side and there are four times as many tokens, and attention compares each with all of them (Day 7). You will predict the whole cost in an exercise.
 #
 # ### The class token and the positions
 #
-# *9 minutes, 6 of them yours.* Attention ignores order (Day 5). Without positions, it would see a **bag** of patches: which ones there are, but not where. Even their order in the row doesn't tell which of them touch: patches 6 and 10 below do, but in the row they are four apart.
+# *9 minutes, 6 of them yours.* Attention ignores order (Day 5). Without positions, it would see a **bag** of patches: which ones there are, but not where. Even their order in the row doesn't tell which of them touch: in the figure, 6 and 10 do, but in the row they are four apart.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Neighbours in the plane are not neighbours in the row: the patch below patch 6 comes four positions later.", "name": "fig-vis-plane"}, "image": {"alt": "Above is a grid of four by four cells, numbered 1 to 16. Cell 6 is framed; its neighbours 2, 5, 7 and 10 are blue. Below are the same sixteen cells in one row: 5 and 7 are next to 6, but 2 and 10 are four cells away."}}
 mechanisms.plane(n=4, at=6)
 plt.show()
 
 # %% [markdown]
-# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its attention heads [attend to far patches](deeper/12_vision.ipynb#deeper-looks), before training and after.
+# So each position gets a vector of its own, which is added to its token. It starts at random and is learned, so the network has to find out for itself which patch lies below which ([does it?](deeper/12_vision.ipynb#deeper-positions)). Its attention heads [reach far patches](deeper/12_vision.ipynb#deeper-looks) even before training.
 #
 # Which of the 16 outputs gives the answer? None: we put one more vector in front, the **class token** $c$. It belongs to no patch, it is learned, and it can attend to all of them. Its output alone goes to the **head**, here the linear layer at the end, which returns the logits.
 #
@@ -213,7 +213,7 @@ check.show_reference("class_and_positions")
 #
 # ### A Vision Transformer reads digits
 #
-# *4 minutes.* We train one with two blocks of width 48 on Day 1's digits. Its rival is Day 1's network, now without pooling over the whole map. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. Its embedding uses your two functions:
+# *4 minutes.* We train one with two blocks of width 48 on Day 1's digits. Its rival is Day 1's network, now without pooling over the whole map. The digits have 8 × 8 pixels, so patches of 2 × 2 give 16 tokens. The ViT's embedding uses your functions:
 
 
 # %%
@@ -247,7 +247,7 @@ observe(
 )
 
 # %% [markdown]
-# It reads digits. Day 1's network has a head start, because locality and weight sharing are built into its convolutions. The Transformer has both inside a patch; between patches it has to learn them from pictures. How many pictures does that take? (Both networks see the pictures with Day 1's **jitter**: each is turned, stretched, slanted and shifted a little, differently in each epoch.)
+# It reads digits. Day 1's network has a head start, because locality and weight sharing are built into its convolutions. The Transformer's first layer has both; how to combine patches, it has to learn from pictures. How many pictures does that take? (Both networks see the pictures with Day 1's **jitter**: each is turned, stretched, slanted and shifted a little, differently in each epoch.)
 
 # %%
 DAY_1, VIT = "Day 1's network", "Vision Transformer"
@@ -417,7 +417,7 @@ print("patches, losses and probabilities agree")
 # %% [markdown]
 # ## Train it
 #
-# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model, trained for far longer, is stored. Its first 3,000 batches held scenes of one thing only. Many of those share a colour, so only the form tells them apart. The next 3,000 held 128 scenes each, of one to three things. Both models read patches of 4 × 4.
+# *2 minutes.* You train a CLIP with your loss on 80 batches of 64 pairs, which takes seconds. A second model, trained for far longer, is stored. Its first 3,000 batches held scenes of one thing only. Many of those share a colour, so only the form tells them apart. The next 3,000, of 128 scenes each, held one to three things. Both models read patches of 4 × 4.
 #
 # We show each model a new picture of one thing, with sixteen sentences. The wrong ones name the same form in another colour, or another form in the same colour. How often does it find the correct one?
 
@@ -502,10 +502,11 @@ def falls(picture, sentence, P=4):
     return (similarity(picture[None], [sentence]) - similarity(painted, [sentence])).view(6, 6)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Hiding the *other* thing helps most: the similarity rises (orange), because less is left that the sentence doesn't name. Hiding parts of the named thing mostly lowers it (purple). Fall of the similarity when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: most patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is roughly the other way round."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Hiding the *other* thing raises the similarity most (orange), because less is left that the sentence doesn't name. Hiding parts of the named thing mostly lowers it (purple). Fall of the similarity when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: most patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is roughly the other way round."}}
 asked = ["a red three", "a blue seven"]
 maps = {sentence: falls(scene, sentence) for sentence in asked}
-assert all(of.sum() < 0 < of.max() for of in maps.values())  # more orange than purple
+(own_3, other_7), (other_3, own_7) = (of.view(6, 2, 3).sum(dim=(0, 2)) for of in maps.values())
+assert own_3 > 0 > own_3 + other_7 and own_7 > 0 > own_7 + other_3  # the left half, the right half
 decided(scene, maps, label="fall")
 plt.show()
 
@@ -524,7 +525,7 @@ which_sentence("clip", for_pages(), start=start, sentence=SAID)
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Exchange the colours in our sentence. Every word is still there, but it describes another scene.
+# *3 minutes.* Exchange the colours in our sentence. The words are the same, but they describe another scene.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two scenes, two sentences, and one bag of words: only the order says which colour belongs to which thing.", "name": "fig-vis-exchange"}, "image": {"alt": "Above is the scene of a red three left of a blue seven with its sentence in boxes, word by word; red and blue are marked in yellow. Below is the scene of a blue three left of a red seven with its sentence; blue and red are marked. At the bottom are the words in alphabetical order, as a bag, the same for both: a, a, blue, left, of, red, seven, three."}}
 mechanisms.exchange(shown[:2], four[:2])
@@ -576,7 +577,7 @@ claim(
         n == 50 and few > max(0.85, vit_few + 0.04) and few - 0.05 < all_vit < all_cnn - 0.02 < 0.98
     ),
     experiment="vit_and_cnn",
-    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 1,000 steps with jitter; the Transformer's matrices learn by Muon, Day 1's network by AdamW, each at the rate that is best for the first of three seeds",
+    scale="8 × 8 pixels, patches of 2 × 2, two blocks, width 48; 1,000 steps with jitter; the Transformer's matrices learn by Muon, Day 1's network by AdamW (Adam with weight decay), each at the rate that is best for the first of three seeds",
 )
 
 # %% [markdown]

@@ -284,6 +284,13 @@ def told_by_the_first(s):
     return pictures.mean(), sentences.mean(), (pictures * sentences).mean()
 
 
+def told_one_by_one(s):
+    own = s.diagonal(dim1=1, dim2=2)
+    found = own > s.flip(2).diagonal(dim1=1, dim2=2), own > s.flip(1).diagonal(dim1=1, dim2=2)
+    both = found[0].all(dim=1) & found[1].all(dim=1)
+    return tuple(one.double().mean().item() for one in (*found, both))
+
+
 READERS = [
     ("contrastive_loss", "probabilities_of_rows", contrast_of_probabilities),
     (
@@ -302,6 +309,7 @@ READERS = [
         lambda s, own, k: ((s > s[:, own]).long().sum(dim=1) < k).float().mean().item(),
     ),
     ("told_apart", "all_to_the_first", told_by_the_first),
+    ("told_apart", "third_alone_by_pairs", told_one_by_one),
 ]
 
 

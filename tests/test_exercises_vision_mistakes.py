@@ -132,6 +132,32 @@ def square_by_one_side(patches, C, H, W, side):
     return joined(patches, C, H, W, P, side // P, side // P)
 
 
+def grid_of(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    return H // P, W // P, P, P
+
+
+def with_one_residual(weights):
+    found = weights[0].mean(dim=0)
+    for layer in weights[1:].mean(dim=1):
+        found = layer @ found
+    return (found + torch.eye(len(found), dtype=found.dtype))[0, 1:] / 2
+
+
+def without_itself(weights, rows, columns):
+    own = weights[:, :, 1:, 1:].clone()
+    own.diagonal(dim1=2, dim2=3).zero_()
+    own = own / own.sum(dim=3, keepdim=True)
+    at = torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).double()
+    return (own * torch.cdist(at, at)).sum(dim=3).mean(dim=(0, 2))
+
+
+def simclr(u, v, tau):
+    found, n = torch.cat([unit(u), unit(v)]), len(u)
+    odds = (found @ found.T / tau).fill_diagonal_(-torch.inf).log_softmax(dim=1)
+    return -(odds.diagonal(n).mean() + odds.diagonal(-n).mean()) / 2
+
+
 def square_by_its_side(patches, C, H, W):
     n = round(patches.shape[1] ** 0.5)
     return joined(patches, C, H, W, H // n, n, n)
@@ -302,6 +328,37 @@ def square_by_its_side(patches, C, H, W):
         ("unpatch", "side_of_a_square", square_by_its_side),
         (
             "unpatch",
+            "channels_before_the_grid",
+            lambda x, C, H, W: torch.einsum(
+                "bcijpq->bcipjq", x.view(len(x), C, *grid_of(x, C, H, W))
+            ).reshape(len(x), C, H, W),
+        ),
+        (
+            "class_and_positions",
+            "class_alone_has_a_position",
+            lambda x, c, p: torch.cat([(c + p[0]).repeat(len(x), 1, 1), x], dim=1),
+        ),
+        ("roll_out", "turned", lambda w: roll_out(w.mT)),
+        ("roll_out", "residual_at_the_end", with_one_residual),
+        ("attention_distance", "itself_left_out", without_itself),
+        (
+            "zero_shot",
+            "from_0_to_1",
+            lambda u, v, tau: F.softmax((1 + unit(u) @ unit(v).T) / (2 * tau), dim=1),
+        ),
+        (
+            "zero_shot",
+            "divided_by_the_width",
+            lambda u, v, tau: F.softmax(unit(u) @ unit(v).T / (tau * u.shape[1] ** 0.5), dim=1),
+        ),
+        (
+            "contrastive_loss",
+            "divided_by_the_width",
+            lambda u, v, tau: both(unit(u) @ unit(v).T / (tau * math.sqrt(u.shape[-1]))),
+        ),
+        ("contrastive_loss", "in_one_table", simclr),
+        (
+            "unpatch",
             "folded_as_rows",
             lambda x, C, H, W: nn.Fold((H, W), P := math.isqrt(x.shape[2] // C), stride=P)(x),
         ),
@@ -310,6 +367,14 @@ def square_by_its_side(patches, C, H, W):
 def test_a_mistake_made_in_another_way_is_named(name, mistake, answer):
     exercise = check.exercises[name]
     assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
+
+
+@pytest.mark.parametrize("cut_off", [lambda tau: 0.0 + tau.item(), torch.Tensor.detach])
+def test_a_temperature_that_nothing_is_learned_of_is_named(cut_off):
+    passed, says = check.exercises["contrastive_loss"].judge(
+        lambda u, v, tau: both(unit(u) @ unit(v).T / cut_off(torch.as_tensor(tau)))
+    )
+    assert not passed and "no gradient reaches argument number 3: compute with it" in says
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from utils.vision import (
     PatchEmbedding,
     VisionTransformer,
     contrastive_loss,
+    cosines,
     patches,
     small_clip,
     unpatch,
@@ -52,6 +53,7 @@ def test_a_convolution_that_stands_on_each_patch_once_gives_the_same_numbers(bia
         nn.Conv2d(3, 5, 2, stride=2, bias=False),
         nn.Conv2d(1, 5, 2, stride=2),
         nn.Conv2d(3, 5, 3, stride=3),
+        nn.Conv2d(15, 5, 2, stride=2, groups=5),
     ],
 )
 def test_another_convolution_is_refused(conv):
@@ -76,6 +78,18 @@ def test_the_vision_transformer_equals_the_librarys_encoder_on_patches(pool):
     torch.testing.assert_close(logits, model.output(x), rtol=0, atol=1e-12)
     torch.testing.assert_close(model(images), logits)
     assert weights.shape == (3, 2, 2, 10, 10)
+
+
+def test_another_layer_than_a_convolution_is_refused():
+    with pytest.raises(ValueError, match="Expected a plain Conv2d, got a Linear"):
+        PatchEmbedding(3, 2, 5).load_library(nn.Linear(12, 5))
+
+
+def test_mixed_precision_may_mix_types():
+    model = VisionTransformer(TINY, **SIZES, n_classes=4).eval()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert model(torch.randn(2, 3, 6, 6).bfloat16()).shape == (2, 4)
+        assert cosines(torch.ones(2, 3), torch.ones(2, 3).bfloat16()).shape == (2, 2)
 
 
 def test_without_positions_the_order_of_patches_makes_no_difference():
@@ -139,7 +153,24 @@ def test_clip_gives_unit_vectors_and_learns_its_temperature():
             lambda: VisionTransformer(TINY, **SIZES, n_classes=2)(torch.zeros(1, 3, 8, 8)),
             "6 × 6 pixels",
         ),
+        (
+            lambda: PatchEmbedding(3, 2, 5)(torch.zeros(1, 3, 4, 4, dtype=torch.uint8)),
+            r"images of torch.float32, .* got torch.uint8: .* divide bytes",
+        ),
+        (
+            lambda: VisionTransformer(TINY, **SIZES, n_classes=2)(torch.zeros(1, 3, 6, 6).double()),
+            "images of torch.float32, .* got torch.float64",
+        ),
         (lambda: contrastive_loss(torch.ones(2, 3), torch.ones(3, 3), 1.0), "no pairs"),
+        (lambda: contrastive_loss(torch.ones(0, 3), torch.ones(0, 3), 1.0), "no pairs"),
+        (
+            lambda: cosines(torch.ones(2, 3), torch.ones(2, 3).double()),
+            "one floating-point type, got torch.float32 and torch.float64",
+        ),
+        (
+            lambda: cosines(torch.ones(2, 3, dtype=torch.int), torch.ones(2, 3, dtype=torch.int)),
+            "one floating-point type, got torch.int32 and torch.int32",
+        ),
         (lambda: zero_shot(torch.ones(2, 3), torch.ones(3, 4), 1.0), r"\(B, E\) and \(n, E\)"),
         (
             lambda: contrastive_loss(torch.ones(2, 3), torch.ones(2, 3), 0.0),

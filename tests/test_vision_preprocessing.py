@@ -4,6 +4,7 @@ The reference is its processors with Pillow, and its tokeniser.
 """
 
 import json
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -110,6 +111,21 @@ def test_what_the_reference_has_written_is_read(reference, tmp_path, name):
     assert torch.equal(preprocess(image, read_preprocessing(tmp_path)), expected(theirs, image))
 
 
+@pytest.mark.parametrize("mode", ["RGBa", "La"])
+def test_colours_that_are_multiplied_by_what_covers_lie_on_white_too(mode):
+    image = picture(40, 50, mode.upper()).convert(mode)
+    assert torch.equal(preprocess(image), preprocess(image.convert(mode.upper())))
+    assert not torch.equal(
+        preprocess(image), preprocess(image.convert(mode.upper()).convert("RGB"))
+    )
+
+
+def cut_short(kind: str) -> Image.Image:
+    file = BytesIO()
+    picture(40, 50).save(file, kind)
+    return Image.open(BytesIO(file.getvalue()[:-900]))
+
+
 OLD = {"size": 28, "crop_size": 24, "do_center_crop": True, "resample": 3} | {
     "image_mean": HALF, "image_std": HALF, "do_resize": True, "do_normalize": True,
 }  # fmt: skip
@@ -135,6 +151,7 @@ def test_older_files_tell_of_one_side(tmp_path):
         ({"do_normalize": False}, "do_normalize = False"),
         ({"rescale_factor": 1 / 127.5}, "rescale_factor"),
         ({"rescale_factor": None}, "rescale_factor = None"),
+        ({"do_flip_channel_order": True}, "do_flip_channel_order = True"),
         ({"resample": 9}, "resample = '9'"),
         ({"size": {"longest_edge": 30}}, "lacks 'height'"),
         ({"size": {"shortest_edge": 30, "longest_edge": 60}}, "longest_edge = 60"),
@@ -163,6 +180,10 @@ def test_another_preprocessing_is_refused_in_a_sentence(tmp_path, changed, messa
         (lambda: preprocess(torch.zeros(5, 6, dtype=torch.uint8)), r"\(5, 6\)"),
         (lambda: preprocess("cat.png"), "got a str"),
         (lambda: preprocess(Image.new("RGB", (0, 3))), r"\(0, 3\) pixels"),
+        (lambda: preprocess(Image.new("I;16", (4, 3))), "mode I;16 has more than 8 bits"),
+        (lambda: preprocess(Image.new("F", (4, 3))), "mode F has more than 8 bits"),
+        (lambda: preprocess(cut_short("PNG")), "can't be read .*fetch its file again"),
+        (lambda: preprocess(cut_short("JPEG")), "can't be read .*fetch its file again"),
         (lambda: Preprocessing(0), "height .* 0"),
         (lambda: Preprocessing(20, (24, 20)), r"cut of \(24, 20\)"),
         (lambda: Preprocessing(resampling="area"), "resampling 'area'"),
@@ -284,6 +305,16 @@ def test_another_way_to_cut_is_refused(theirs, tmp_path, changed, message):
         read_word_end_pairs(tmp_path)
 
 
+def test_merges_of_numbers_are_refused(theirs, tmp_path):
+    theirs.save_pretrained(tmp_path)
+    file = tmp_path / "tokenizer.json"
+    told = json.loads(file.read_text("utf-8"))
+    told["model"]["merges"] = [[1, 2]]
+    file.write_text(json.dumps(told), "utf-8")
+    with pytest.raises(ValueError, match="The token 1 is not written in bytes"):
+        read_word_end_pairs(tmp_path)
+
+
 def test_a_batch_needs_texts_and_room(tmp_path):
     ours = read_word_end_pairs(older(tmp_path))
     assert isinstance(ours, WordEndPairs) and ours.ids[b"a" + MARK] == vocabulary()["a</w>"]
@@ -291,3 +322,7 @@ def test_a_batch_needs_texts_and_room(tmp_path):
         ours.batch(["a"], 1)
     with pytest.raises(ValueError, match="no text"):
         ours.batch([])
+    with pytest.raises(ValueError, match=r"such as \['a'\], got a string"):
+        ours.batch("a")
+    with pytest.raises(ValueError, match=r"of one text, \(T,\), got \(1, 3\)"):
+        ours.decode(ours.batch(["a"])[0])

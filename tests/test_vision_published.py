@@ -273,6 +273,21 @@ def test_of_a_published_size_each_name_has_its_place(table, name, monkeypatch, t
     assert sum(place.numel() for place in found.values()) == 86_567_656
 
 
+@pytest.mark.parametrize(
+    "table, of, n_heads",  # Dosovitskiy et al., 2021, table 1; Touvron et al., 2021, table 1
+    [(TIMM, "vit_tiny", 3), (TIMM, "vit_small", 6), (TIMM, "vit_base", 12), (TIMM, "vit_large", 16)]
+    + [(TIMM, "vit_huge", 16)]
+    + [(TORCHVISION, "vit_b", 12), (TORCHVISION, "vit_l", 16), (TORCHVISION, "vit_h", 16)],
+)
+def test_the_name_tells_how_many_heads_there_are(tmp_path, table, of, n_heads):
+    sizes = SMALL | {768: 48, 2304: 144}  # a width that all of them divide
+    weights = {name: torch.zeros(resized(axes, sizes)) for name, axes in layers(table, 1).items()}
+    name = f"{of}_patch4_12" if table is TIMM else f"{of}_4"
+    model = load_vit(written(tmp_path, weights, architecture=name))
+    weights = model(torch.zeros(1, 3, 12, 12), need_weights=True)[1]
+    assert weights.shape == (1, 1, n_heads, 10, 10)
+
+
 # What is refused ----------------------------------------------------------------------------------
 
 GENERAL = {
@@ -292,9 +307,24 @@ OF_VIT = {
         "classifier.weight of 2 axes",
     ),
 }
+
+
+def with_end(number):
+    """Change the one key in the inner table of texts."""
+
+    def change(folder):
+        file = folder / "config.json"
+        told = json.loads(file.read_text())
+        told["text_config"]["eos_token_id"] = number
+        file.write_text(json.dumps(told))
+
+    return change
+
+
 OF_CLIP = {
     "no tower": (without_config("vision_config"), "config.json lacks 'hidden_"),
-    "no end": (with_config(text_config={"eos_token_id": [3]}), "eos_token_id|lacks"),
+    "no end": (with_end([3]), r"eos_token_id = \[3\]: it is a whole number"),
+    "an end below 0": (with_end(-1), "eos_token_id = -1: it is a whole number"),
     "no width": (without_config("projection_dim"), "config.json lacks 'projection_dim'"),
     "another width": (with_config(projection_dim=11), r"projection.weight is \(12, 24\)"),
 }
@@ -316,6 +346,12 @@ def test_another_clip_is_refused_in_a_sentence(clip, case):
     change(folder)
     with pytest.raises(ValueError, match=message):
         load_clip(folder)
+
+
+@pytest.mark.parametrize("dtype", ["float32", torch.int32])
+def test_a_dtype_that_no_weight_has_is_refused_in_a_sentence(clip, dtype):
+    with pytest.raises(ValueError, match=f"floating-point type .* got .*{dtype}"):
+        load_clip(clip("quick GELU")[1], dtype)
 
 
 @pytest.mark.parametrize(
@@ -385,6 +421,9 @@ def test_lengths_go_as_far_as_the_first_end():
     [
         (lambda: lengths_to(torch.tensor([[1, 2], [3, 4]]), 2), "Text 1 lacks the number 2"),
         (lambda: lengths_to(torch.ones(2, 3), 1), r"whole ids \(B, T\)"),
+        (lambda: lengths_to(IDS[:0], END), r"at least one text, got \(0, 9\)"),
+        (lambda: lengths_to([[1, 2]], 2), "at least one text, got a list"),
+        (lambda: text_encoder()(IDS[:0]), r"at least one text, got \(0, 9\)"),
         (lambda: lengths_to(torch.ones(2, 3), None), r"whole ids \(B, T\)"),
         (lambda: last_pool(torch.ones(2, 3, 4), torch.tensor([1, 4])), "A length is 4"),
         (lambda: text_encoder()(IDS, torch.tensor([1])), "4 whole lengths"),

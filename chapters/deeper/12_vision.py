@@ -61,6 +61,9 @@ for kind, name in NAMES.items():
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The more is shuffled, the more a convolutional network loses. The Transformer loses a point at most, and with shuffled pixels both read equally well. Test digits read correctly after training on all 1,221 digits, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-shuffled"}, "image": {"alt": "Six bars, three for the Transformer and three for Day 1's network: as they are, shuffled patches, shuffled pixels."}}
 bars({f"{name}, {what}": [100 * r for r in of] for (name, what), of in read.items()}, "correct (%)")
+vit, cnn = ([fmean(of) for (n, _), of in read.items() if n == name] for name in NAMES.values())
+assert max(vit) - min(vit) < 0.0101 and cnn == sorted(cnn, reverse=True)
+assert abs(vit[2] - cnn[2]) < 0.005  # with shuffled pixels
 plt.show()
 
 # %% [markdown]
@@ -160,6 +163,10 @@ lines = {
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With few pictures, jitter helps both networks most; with all of them, it no longer helps the Transformer. Test digits read correctly, with and without it, each network at its best rate. Mean and range of three seeds (stored experiments).", "name": "fig-vis-jitter"}, "image": {"alt": "Four rising curves over 50 to 1,221 pictures, on a logarithmic axis: Day 1's network and the Transformer, each with and without jitter."}}
 ax = curves(lines, "training pictures", "read correctly (%)", logx=True)
 ax.set_xticks(amounts, amounts)
+means = {line: of.mean(dim=0) for line, (_, of) in lines.items()}
+gains = [means[f"{name}, jitter"] - means[f"{name}, none"] for name in NAMES.values()]
+assert all(gain.equal(gain.sort(descending=True).values) for gain in gains)
+assert gains[0][-1].abs() < 0.5 < gains[1][-1]  # with all pictures
 plt.show()
 
 # %% [markdown]
@@ -236,6 +243,7 @@ for pool, name in (("class", "class token"), ("mean", "mean of the patches")):
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A class token and a mean read about equally well here. Test digits read correctly, each at the best of three learning rates (for both, the lowest of the three). Mean and range of three seeds (stored experiment).", "name": "fig-vis-pooled"}, "image": {"alt": "Two bars, class token and mean of the patches."}}
 bars({name: [100 * r for r in of] for name, of in answers.items()}, "correct (%)")
+assert abs(fmean(answers["class token"]) - fmean(answers["mean of the patches"])) < 0.02
 plt.show()
 
 # %% [markdown]
@@ -259,7 +267,7 @@ of_size = {name: fmean(by_side[P]) for name, P in (("four", 4), ("two", 2), ("on
 observe(
     "With patches of 4 × 4, it reads {four:.0%} of the test digits; with 2 × 2, it reads {two:.0%}, and with single pixels, {one:.0%}.",
     **of_size,
-    holds=of_size["one"] < min(of_size["two"], of_size["four"]),
+    holds=of_size["one"] < of_size["two"] - 0.02 < of_size["four"] - 0.04,
 )
 
 # %% [markdown]
@@ -338,7 +346,7 @@ claim(
     ink=on["any ink"],
     occlusion=on["occlusion"],
     holds=lambda attention, ink, occlusion: (
-        abs(attention - ink) < 0.25 and 0.45 < ink < 0.6 and occlusion > 0.9
+        abs(attention - ink) < 0.12 and 0.45 < ink < 0.6 and occlusion > 0.9
     ),
     scale="the page's CLIP, whose pictures are encoded before a sentence is known; 200 scenes of two things, patches of 4 × 4",
 )
@@ -444,7 +452,7 @@ observe(
 )
 
 # %% [markdown]
-# So it needn't be found by trial: it is learned with the weights.
+# So from CLIP's start, 0.07, it needn't be found by trial: it is learned with the weights. (We tried no other start.)
 #
 # (deeper-linear-probe)=
 # ## Zero-shot against a linear probe
@@ -462,7 +470,7 @@ for name, (learned, pairs) in TRIED.items():
         for s in range(3)
     ]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences are worth hundreds of labels, and they carry over to colours in which a form was never seen. There, a probe that learned only from known combinations doesn't catch up, even with a thousand labels. Form of single things named correctly by a linear probe (lines: mean and range of three draws) and by sentences (dashed, in the same colour); 500 new pictures.", "name": "fig-vis-probe"}, "image": {"alt": "Two rising curves over 10 to 1,000 labels, on a logarithmic axis, each with a dashed horizontal line. The upper curve comes near its line at some hundred labels; the lower one, for colours never seen, levels off far below its own."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sentences are worth hundreds of labels, and they carry over to colours in which a form was never seen. There, a probe that learned only from known combinations doesn't catch up, even with a thousand labels. Form of single things named correctly by a linear probe (lines: mean and range of three draws) and by sentences (dashed horizontal lines, in the same colours); 500 new pictures.", "name": "fig-vis-probe"}, "image": {"alt": "Two rising curves over 10 to 1,000 labels, on a logarithmic axis, each with a dashed horizontal line. The upper curve comes near its line at some hundred labels; the lower one, for colours never seen, levels off far below its own."}}
 mean, (known, new) = {name: torch.tensor(of).mean(dim=0) for name, of in probes.items()}, TRIED
 assert mean[known][labels.index(300)] < worded[known] and mean[new][-1] < worded[new] - 5
 lines = {name: (labels, of) for name, of in probes.items()}
@@ -614,7 +622,7 @@ observe(
 show_source(vision.load_clip)
 
 # %% [markdown]
-# Now for the real ones. Put a folder `clip` or `vit`, with the published files, into the folder that `BOOK_DATA` names. CLIP's tokenizer and the preprocessing of both are read as well. The photograph is one of scikit-learn's, of a dahlia.
+# Now for the real ones. Put a folder `clip` or `vit`, with the published files, into the folder that `BOOK_DATA` names. CLIP's tokenizer and the preprocessing of both are read as well. If a folder lacks `preprocessor_config.json`, as timm's do, write one: `size`, `image_mean` and `image_std` are enough. The photograph is one of scikit-learn's, of a dahlia.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -631,7 +639,7 @@ def named_by_clip(folder, photo, sentences):
 @torch.no_grad()
 def named_by_vit(folder, photo):
     """Let a published Vision Transformer choose one of the classes that it was trained on."""
-    model, names = vision.load_vit(folder), read_json(folder / "config.json").get("id2label", {})
+    model, names = vision.load_vit(folder), read_json(folder / "config.json").table("id2label")
     best = model(vision.preprocess(photo, vision.read_preprocessing(folder))[None]).argmax().item()
     return names.get(str(best), best)
 

@@ -98,8 +98,13 @@ def filled(
     places: returns a model's places by name; and copies, names under which some files hold once
         more what belongs in a place: that place, and what they hold if it is something else.
     Raises: ValueError if a weight is missing, has no place, or is of another shape or no numbers,
-        or not finite in this dtype; or if what is there once more is not the same.
+        or not finite in this dtype; or if what is there once more is not the same; or if the dtype
+        is no floating-point type.
     """
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise ValueError(
+            f"dtype is a floating-point type of torch's, such as torch.float32, got {dtype!r}."
+        )
     try:
         with torch.device("meta"):
             wanted, copies = places(make())

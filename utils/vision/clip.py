@@ -41,8 +41,11 @@ class CLIP(nn.Module):
         """Return unit vectors. Shapes: images (B, C, H, W) to (B, E)."""
         return F.normalize(self.image_encoder(images), dim=1)
 
-    def encode_texts(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """Return unit vectors. Shapes: ids (B, T), padded behind, lengths (B,), to (B, E)."""
+    def encode_texts(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Return unit vectors. Shapes: ids (B, T), padded behind, lengths (B,), to (B, E).
+
+        Without lengths, `load_clip`'s encoder finds the ends, and Day 6's takes all of T for text.
+        """
         return F.normalize(self.text_encoder(ids, lengths), dim=1)
 
     def forward(

@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes
+from utils.arguments import check_plain, check_sizes
 
 
 def patches(images: Tensor, patch_size: int) -> Tensor:
@@ -54,7 +54,8 @@ class PatchEmbedding(nn.Module):
 
     class_token: whether a vector of its own stands in front, from which the class is read.
     Shapes: images (B, channels, H, W) to (B, 1 + N, d_model), or (B, N, d_model) without it.
-    Raises: ValueError as `patches` does, or if a size is below 1, or for other channels.
+    Raises: ValueError as `patches` does, or if a size is below 1, or for other channels or numbers
+        of another type than the weights'.
     """
 
     def __init__(
@@ -77,6 +78,12 @@ class PatchEmbedding(nn.Module):
             raise ValueError(
                 f"Expected images (B, {self.channels}, H, W), got {tuple(images.shape)}."
             )
+        wanted = self.linear.weight.dtype
+        if images.dtype != wanted and not torch.is_autocast_enabled(images.device.type):
+            raise ValueError(
+                f"Expected images of {wanted}, as the weights are, got {images.dtype}: write "
+                f"images.to({wanted}), and divide bytes, from 0 to 255, by 255."
+            )
         x = self.linear(patches(images, self.patch_size))
         if self.class_token is None:
             return x
@@ -87,14 +94,16 @@ class PatchEmbedding(nn.Module):
 
         Raises: ValueError if it has other channels, another width or bias, or doesn't do that.
         """
+        check_plain(library, nn.Conv2d)
         P, given = self.patch_size, tuple(library.weight.shape)
         wanted = (self.linear.out_features, self.channels, P, P)
         plain = library.padding in ((0, 0), "valid") and library.dilation == (1, 1)
+        plain = plain and library.groups == 1
         has_bias = (library.bias is None) == (self.linear.bias is None)
         if given != wanted or library.stride != (P, P) or not (plain and has_bias):
             raise ValueError(
-                f"Expected a convolution with weights {wanted}, a stride of {P}, no padding and "
-                f"{'a' if self.linear.bias is not None else 'no'} bias, got {library}."
+                f"Expected a convolution with weights {wanted}, a stride of {P}, no padding, one "
+                f"group and {'a' if self.linear.bias is not None else 'no'} bias, got {library}."
             )
         with torch.no_grad():
             self.linear.weight.copy_(library.weight.flatten(1))

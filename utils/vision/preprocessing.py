@@ -15,6 +15,7 @@ from utils.arguments import check_choice, check_sizes, described
 from utils.tokens.tables import PublishedConfig, read_json
 
 RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
+DEEP = "I", "I;16", "I;16L", "I;16B", "I;16N", "F"  # modes of 16 and 32 bits
 CLIP_MEAN = 0.48145466, 0.4578275, 0.40821073  # of the pictures that CLIP was trained with
 CLIP_STD = 0.26862954, 0.26130258, 0.27577711
 
@@ -70,7 +71,8 @@ def preprocess(picture: Image.Image | Tensor, how: Preprocessing = CLIPS) -> Ten
     What is transparent in a picture of Pillow's lies on white.
     Shapes: a picture of Pillow's in any mode, or (3, H, W) or (1, H, W) of uint8, to (3, H, W) of
         float32, of the cut's height and width.
-    Raises: ValueError if it is no such picture, or has no pixel.
+    Raises: ValueError if it is no such picture, its file is cut short, it has no pixel, or more
+        than 8 bits per number.
     """
     image = _in_colours(_as_image(picture))
     image = image.resize(how.resized(*image.size), RESAMPLING[how.resampling])
@@ -84,6 +86,8 @@ def preprocess(picture: Image.Image | Tensor, how: Preprocessing = CLIPS) -> Ten
 
 
 def _in_colours(image: Image.Image) -> Image.Image:
+    if image.mode in ("RGBa", "La"):  # the colours are multiplied by what covers
+        image = image.convert(image.mode.upper())
     if "A" in image.getbands() or image.info.get("transparency") is not None:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
@@ -94,6 +98,17 @@ def _as_image(picture: Image.Image | Tensor) -> Image.Image:
     if isinstance(picture, Image.Image):
         if 0 in picture.size:
             raise ValueError(f"A picture of {picture.size} pixels shows nothing.")
+        if picture.mode in DEEP:
+            raise ValueError(
+                f"A picture of mode {picture.mode} has more than 8 bits per number, and all above "
+                "255 would be white: scale its numbers to 0 to 255 and bring it to mode L first."
+            )
+        try:
+            picture.load()
+        except (OSError, SyntaxError) as error:  # a SyntaxError for a PNG
+            raise ValueError(
+                f"The picture can't be read ({error}): fetch its file again."
+            ) from None
         return picture
     is_bytes = isinstance(picture, Tensor) and picture.dtype == torch.uint8
     if not is_bytes or picture.dim() != 3 or len(picture) not in (1, 3) or not picture.numel():
@@ -112,6 +127,8 @@ def read_preprocessing(folder: Path | str) -> Preprocessing:
     """
     told = read_json(Path(folder) / "preprocessor_config.json")
     told.expect(do_resize=True, do_rescale=True, do_normalize=True, do_pad=None)
+    if told.get("do_flip_channel_order"):
+        raise told.unlike("do_flip_channel_order", "false in the models that the book reads")
     told.setdefault("rescale_factor", 1 / 255)
     if abs(told.number("rescale_factor") * 255 - 1) > 1e-6:
         raise told.unlike("rescale_factor", "1/255")

@@ -6,7 +6,7 @@ Shapes: ids (B, T), padded behind; lengths (B,) count what is real. Inside, sequ
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_ids, check_sequences
+from utils.arguments import check_ids, check_sequences, described, is_whole
 from utils.transformer import EncoderOnly, Parts, TransformerConfig
 from utils.transformer.config import PAPERS
 from utils.transformer.layers import FeedForward
@@ -41,8 +41,10 @@ def lengths_to(ids: Tensor, end: int | None) -> Tensor:
     """Return how long each text is, as far as the symbol that ends it. Shapes: ids (B, T) to (B,).
 
     end: that symbol's number, of which the first counts; None if it is the largest in each text.
-    Raises: ValueError if ids are not whole numbers (B, T), or a text has no end.
+    Raises: ValueError if ids are not whole numbers (B, T) of a text at least, or one has no end.
     """
+    if not is_whole(ids) or ids.dim() != 2 or not ids.numel():
+        raise ValueError(f"Expected whole ids (B, T) of at least one text, got {described(ids)}.")
     if end is None:
         check_ids(ids, int(ids.max()) + 1)
         return 1 + ids.argmax(dim=1)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from utils.arguments import check_at_least
+from utils.arguments import check_at_least, described
 from utils.tokens import BytePairs
 from utils.tokens.published import BYTE_OF
 from utils.tokens.splitting import check_text
@@ -63,9 +63,11 @@ class WordEndPairs(BytePairs):
         """Return what `CLIP.encode_texts` takes: texts with begin and end, cut to max_len numbers.
 
         Shapes: n texts to ids (n, T), filled up with ends, and lengths (n,).
-        Raises: ValueError if there is no text, or max_len is below 2.
+        Raises: ValueError if they are one string, or there is no text, or max_len is below 2.
         """
         check_at_least(2, "max_len", max_len)
+        if isinstance(texts, str):
+            raise ValueError(f"Expected a list of texts, such as [{texts!r}], got a string.")
         if len(texts) == 0:
             raise ValueError("There is no text: a batch needs at least one.")
         begin, end = self.special[BEGIN], self.special[END]
@@ -74,11 +76,22 @@ class WordEndPairs(BytePairs):
         return pad_sequence(rows, batch_first=True, padding_value=end), lengths
 
     def pieces(self, ids: Iterable[int] | Tensor) -> list[bytes]:
-        """Give each token's bytes, and </w> where a word ends; a special one's name."""
+        """Give each token's bytes, and </w> where a word ends; a special one's name.
+
+        Raises: ValueError as `BytePairs` does, or if these are several texts.
+        """
+        if isinstance(ids, Tensor) and ids.dim() != 1:
+            raise ValueError(
+                f"Expected the numbers of one text, (T,), got {described(ids)}: take the rows of a "
+                "batch one by one."
+            )
         return [piece.replace(MARK, WORD_END.encode()) for piece in super().pieces(ids)]
 
     def decode(self, ids: Iterable[int] | Tensor) -> str:
-        """Give the text back, in small letters, a space behind each word."""
+        """Give the text back, in small letters, a space behind each word.
+
+        Raises: ValueError as `pieces` does.
+        """
         return super().decode(ids).replace(WORD_END, " ").strip()
 
 
@@ -148,7 +161,7 @@ def _pair(merge: object) -> tuple[bytes, bytes]:
 
 
 def _bytes(token: str) -> bytes:
-    word = token.removesuffix(WORD_END) if token != WORD_END else token
+    word = str(token).removesuffix(WORD_END) if token != WORD_END else token
     if not isinstance(token, str) or not word or any(letter not in BYTE_OF for letter in word):
         raise ValueError(f"The token {token!r} is not written in bytes: is this CLIP's vocabulary?")
     return bytes(BYTE_OF[letter] for letter in word) + (MARK if word != token else b"")

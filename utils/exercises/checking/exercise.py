@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking.comparing import article, difference, explains, numbers, same
-from utils.exercises.checking.gradients import gradients, in_single
+from utils.exercises.checking.gradients import gradients, in_single, unlike
 from utils.exercises.checking.sandbox import Mute, Outcome, call, copies, own_lots
 
 NOT_STARTED = "not started. Write the function's body and run this cell again."
@@ -122,7 +122,8 @@ class Exercise:
             if got.problem:
                 return False, f"the values are correct, but {got.problem}"
             if not same(got.value, expected.value):
-                return False, "the values are correct, but the gradient is not."
+                problem = unlike(got.value, expected.value, inputs, self.data)
+                return False, f"the values are correct, but {problem}"
         return True, "correct."
 
     def named(self, attempt: Callable, otherwise: str) -> str:

@@ -15,8 +15,7 @@ def gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome
     data: places of inputs that are given, and have no gradient.
     """
     given = copies(inputs)
-    varied = [x for place, x in enumerate(given) if place not in data]
-    leaves = [x.requires_grad_() for x in varied if isinstance(x, Tensor) and x.is_floating_point()]
+    leaves = [given[place].requires_grad_() for place in _varied(given, data)]
     outcome = call(function, given)
     if outcome.problem:
         return outcome
@@ -47,6 +46,28 @@ def gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome
     if outcome.raised:
         return Outcome(problem=f"the gradient can't be computed: {outcome.raised}")
     return outcome
+
+
+def _varied(inputs: tuple, data: Sequence[int]) -> list[int]:
+    """Return the places of the inputs that have a gradient."""
+    return [
+        place
+        for place, x in enumerate(inputs)
+        if place not in data and isinstance(x, Tensor) and x.is_floating_point()
+    ]
+
+
+def unlike(
+    got: Sequence[Tensor], expected: Sequence[Tensor], inputs: tuple, data: Sequence[int]
+) -> str:
+    """Say what is wrong with gradients: which argument none reaches, if there is one."""
+    for place, ours, right in zip(_varied(inputs, data), got, expected, strict=True):
+        if right.any() and not ours.any():
+            return (
+                f"no gradient reaches argument number {place + 1}: compute with it as a tensor, "
+                "without float(), .item() or .detach()."
+            )
+    return "the gradient is not."
 
 
 def in_single(function: Callable) -> Callable:

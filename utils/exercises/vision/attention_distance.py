@@ -85,6 +85,14 @@ def last_left_out(weights, rows, columns):
 
 
 @exercise.mistake(
+    "you leave out the patch itself: what a head gives to it counts, at a distance of 0."
+)
+def itself_left_out(weights, rows, columns):
+    other = among(weights) * (1 - torch.eye(rows * columns, dtype=weights.dtype))
+    return mean(other / other.sum(3, keepdim=True), distances(rows, columns))
+
+
+@exercise.mistake(
     "that is the distance in the row of tokens: the last patch of a line and the first of the next "
     "one are far apart in the plane."
 )

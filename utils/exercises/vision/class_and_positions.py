@@ -69,6 +69,11 @@ def class_without_a_position(tokens, class_token, positions):
     return in_front(tokens + positions[1:], class_token)
 
 
+@exercise.mistake("only the class token has a position: each patch has a row of its own, too.")
+def class_alone_has_a_position(tokens, class_token, positions):
+    return in_front(tokens, class_token + positions[0])
+
+
 @exercise.mistake(
     "the class token and the first patch share a row of positions: with 1 + n rows, each has its "
     "own."

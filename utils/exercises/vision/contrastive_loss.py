@@ -54,10 +54,11 @@ def other_temperatures():
 
 @exercise.stage("single precision, at CLIP's lowest temperature, 0.01")
 def coldest():
+    """The temperature is a tensor, since CLIP learns it: its gradient is compared as well."""
     images, sentences, _ = pairs(4, 6, 0.01)
     sentences[1:] = images[1:] + 0.1 * sentences[1:]  # nearly the same direction
     sentences[0] = -images[0]
-    return [(images.float(), sentences.float(), 0.01)]
+    return [(images.float(), sentences.float(), torch.tensor(0.01))]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -104,6 +105,21 @@ def multiplied(images, sentences, tau):
 )
 def no_temperature(images, sentences, tau):
     return both(cosines(images, sentences))
+
+
+@exercise.mistake("you divide by √E, as attention does: cosines don't grow with the width.")
+def divided_by_the_width(images, sentences, tau):
+    return both(cosines(images, sentences) / images.shape[1] ** 0.5 / tau)
+
+
+@exercise.mistake(
+    "you put pictures and sentences into one table, so a picture is compared with other pictures, "
+    "too, as in SimCLR: here it chooses among the sentences."
+)
+def in_one_table(images, sentences, tau):
+    x, n = torch.cat([unit(images), unit(sentences)]), len(images)
+    logits = (x @ x.T / tau).masked_fill(torch.eye(2 * n, dtype=torch.bool), -torch.inf)
+    return F.cross_entropy(logits, torch.arange(2 * n).roll(n))
 
 
 @exercise.mistake("these are dot products, not cosines: a long vector would fit everything better.")

@@ -81,6 +81,20 @@ def not_halved(weights):
     return 2 ** len(weights) * product(halves(weights))[0, 1:]
 
 
+@exercise.mistake(
+    "you transpose each layer's weights: a row holds what a token reads, so it stays a row."
+)
+def turned(weights):
+    return product([layer.T for layer in halves(weights)])[0, 1:]
+
+
+@exercise.mistake(
+    "the identity comes in only once, after the product: each block has a residual connection."
+)
+def residual_at_the_end(weights):
+    return product([*weights.mean(1)])[0, 1:] / 2
+
+
 @exercise.mistake("that is the last layer alone: what did its tokens hold when it read them?")
 def last_layer_alone(weights):
     return halves(weights)[-1][0, 1:]

@@ -94,6 +94,15 @@ def one_by_one(similarity):
 
 
 @exercise.mistake(
+    "in (1) you count each picture, and in (2) each sentence, by itself: in a pair both have to be "
+    "right."
+)
+def third_alone_by_pairs(similarity):
+    by_picture, by_sentence = torch.stack(compared(similarity)).chunk(2)
+    return *shares(by_picture, by_sentence), told_apart(similarity)[2]
+
+
+@exercise.mistake(
     "`argmax` takes the first of two that are equal, so a tie counts if that is the own one."
 )
 def first_of_equals(similarity):

@@ -69,6 +69,16 @@ def patch_by_patch(patches, C, H, W):
 
 
 @exercise.mistake(
+    "you put the channels before the grid: the row of patches is the grid, row by row, and the "
+    "channels are inside a patch."
+)
+def channels_before_the_grid(patches, C, H, W):
+    P = math.isqrt(patches.shape[2] // C)
+    read = patches.reshape(len(patches), C, H // P, W // P, P, P)
+    return read.permute(0, 1, 2, 4, 3, 5).reshape(len(patches), C, H, W)
+
+
+@exercise.mistake(
     "you read the numbers of a patch pixel by pixel, with its colours side by side: they run "
     "channel by channel."
 )

@@ -89,6 +89,18 @@ def no_temperature(images, sentences, tau):
     return cosines(images, sentences).softmax(1)
 
 
+@exercise.mistake(
+    "you bring the cosines to 0…1, which halves their differences: leave them from -1 to 1."
+)
+def from_0_to_1(images, sentences, tau):
+    return ((cosines(images, sentences) + 1) / 2 / tau).softmax(1)
+
+
+@exercise.mistake("you divide by √E, as attention does: cosines don't grow with the width.")
+def divided_by_the_width(images, sentences, tau):
+    return (cosines(images, sentences) / images.shape[1] ** 0.5 / tau).softmax(1)
+
+
 @exercise.mistake("you divide by the temperature after the softmax: probabilities sum to 1.")
 def after_the_softmax(images, sentences, tau):
     return cosines(images, sentences).softmax(1) / tau
