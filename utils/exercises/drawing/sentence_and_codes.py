@@ -39,7 +39,9 @@ def one_pair():
 
 @exercise.stage("several sentences, some of them padded")
 def several():
-    return [pairs(20, 8, 6, 4, 2, 5), pairs(11, 30, 4, 3, 6)]
+    words, *others = pairs(9, 6, 3, 3, 1)
+    in_common = F.pad(words, (0, 2)), *others  # padding at the end of all sentences
+    return [pairs(20, 8, 6, 4, 2, 5), pairs(11, 30, 4, 3, 6), in_common]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -110,6 +112,14 @@ def codes_one_too_low(words, codes, n_words, n_codes):
     return row(words, n_words + n_codes, n_words - 1 + codes)
 
 
+@exercise.mistake(
+    "codes and the mark are one too high: numbers count from 0, so code 0 is n_words, and the mark "
+    "n_words + n_codes."
+)
+def all_one_too_high(words, codes, n_words, n_codes):
+    return row(words, n_words + n_codes + 1, n_words + 1 + codes)
+
+
 @exercise.mistake("there is one mark for all sentences: each row has its own.")
 def one_mark(words, codes, n_words, n_codes):
     return torch.cat([words, torch.tensor([[n_words + n_codes]]), n_words + codes], dim=1)
@@ -156,6 +166,15 @@ def padding_at_the_end(words, codes, n_words, n_codes):
 def padding_in_front(words, codes, n_words, n_codes):
     order = (words != 0).int().argsort(dim=1, stable=True)
     return sentence_and_codes(words.gather(1, order), codes, n_words, n_codes)
+
+
+@exercise.mistake(
+    "padding that all sentences share is missing: it stays, so that the mark and the codes have "
+    "the same positions in each batch."
+)
+def padding_cut_off(words, codes, n_words, n_codes):
+    longest = int((words != 0).sum(dim=1).max())
+    return sentence_and_codes(words[:, :longest], codes, n_words, n_codes)
 
 
 @exercise.mistake(
