@@ -93,8 +93,8 @@ class SharedVocabulary:
         Raises: ValueError as `padded` and `ids_of` do, or if there isn't one sentence for each.
         """
         check_pairs(words, codes)
-        mark = codes.new_full((len(codes), 1), self.mark)
-        return torch.cat([self.padded(words), mark, self.ids_of(codes)], dim=1)
+        ids = self.ids_of(codes)
+        return torch.cat([self.padded(words), ids.new_full((len(ids), 1), self.mark), ids], dim=1)
 
     def picture_then_sentence(self, codes: Tensor, words: Tensor) -> Tensor:
         """Return what is learned for describing: codes, BOS, words, EOS, and padding.

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from utils.arguments import check_sizes
 from utils.data.pictures import digits
 from utils.data.scenes.things import COLOURS, DIGITS, SHAPES, SIDE, SIZES, Scene, Thing
 
@@ -54,8 +55,10 @@ def drawn(
     grid: corners lie at multiples of this many pixels, but for what is inside another thing.
     Returns: pictures (n, 3, 24, 24), red, green and blue, float32 in 0..1; and with `need_boxes`
         a list of boxes for each, in the order of its things.
-    Raises: ValueError if there is no such part, or a scene has no room in the picture.
+    Raises: ValueError if there is no such part, a scene has no room in the picture, or the grid is
+        no whole number of at least 1.
     """
+    check_sizes(grid=grid)
     chance = seed if isinstance(seed, Random) else Random(seed)
     boxes = [_placed(scene, chance, grid) for scene in scenes]
     pictures = np.zeros((len(scenes), 3, SIDE, SIDE), dtype=np.float32)
