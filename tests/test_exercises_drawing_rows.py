@@ -151,6 +151,20 @@ def by_an_angle(angle):
         ),
         (
             "sentence_and_codes",
+            "moved_by_the_largest_word",
+            lambda words, codes, n_words, n_codes: torch.hstack(
+                [F.pad(words, (0, 1), value=n_words + n_codes), codes + 1 + words.max().item()]
+            ),
+        ),
+        (
+            "sentence_and_codes",
+            "mark_after_the_largest_code",
+            lambda words, codes, n_words, n_codes: torch.hstack(
+                [F.pad(words, (0, 1), value=(codes + n_words).max() + 1), codes + n_words]
+            ),
+        ),
+        (
+            "sentence_and_codes",
             "padding_cut_off",
             lambda words, codes, n_words, n_codes: torch.hstack(
                 [

@@ -68,6 +68,22 @@ def moved_by_codes(words, codes, n_words, n_codes):
 
 
 @exercise.mistake(
+    "codes begin after the largest id of these words: it differs from batch to batch, so take "
+    "n_words."
+)
+def moved_by_the_largest_word(words, codes, n_words, n_codes):
+    return row(words, n_words + n_codes, words.max() + 1 + codes)
+
+
+@exercise.mistake(
+    "your mark comes after the largest code of these pictures: it differs from batch to batch, so "
+    "take n_codes."
+)
+def mark_after_the_largest_code(words, codes, n_words, n_codes):
+    return row(words, int(n_words + codes.max()) + 1, n_words + codes)
+
+
+@exercise.mistake(
     "your mark has the number n_words, and codes begin after it: here codes come right after the "
     "words, and the mark has the last number."
 )
