@@ -150,6 +150,9 @@ def test_other_logits_and_weights_are_refused():
         joint_loss(torch.ones(2, 11, 14), ids, VOCABULARY)
     with pytest.raises(ValueError, match="weight of a part is a weight of at least 0"):
         joint_loss(torch.ones(2, 11, 15), ids, VOCABULARY, (-1.0, 1.0))
+    for weights in ((1.0,), (1.0, 1.0, 1.0)):
+        with pytest.raises(ValueError, match="There are two weights, of words and of codes, got"):
+            joint_loss(torch.ones(2, 11, 15), ids, VOCABULARY, weights)
 
 
 def test_a_share_of_the_sentences_is_left_out_whole():

@@ -71,8 +71,9 @@ class VQAutoencoder(nn.Module):
                 f"Expected images (B, {self.channels}, H, W), H = W a multiple of {STRIDE}, got "
                 f"{tuple(images.shape)}."
             )
-        if not images.is_floating_point():
-            raise ValueError(f"Images are numbers from 0 to 1, got {images.dtype}: divide by 255.")
+        kind = next(self.encoder.parameters()).dtype
+        if images.dtype != kind:
+            raise ValueError(f"Expected images of {kind}, got {images.dtype}: divide bytes by 255.")
         return self.encoder(images)
 
     def encode(self, images: Tensor) -> Tensor:

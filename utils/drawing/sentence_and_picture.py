@@ -132,8 +132,10 @@ def joint_loss(
 
     weights: of words and of codes.
     Shapes: logits (B, T, V), about what follows each of ids (B, T), in either order.
-    Raises: ValueError if the logits don't fit the ids, or a weight is below 0.
+    Raises: ValueError if the logits don't fit the ids, there aren't two weights, or one is below 0.
     """
+    if len(weights) != 2:
+        raise ValueError(f"There are two weights, of words and of codes, got {weights}.")
     for weight in weights:
         check_weight("the weight of a part", weight)
     check_ids(ids, len(vocabulary))
