@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from utils.arguments import check_sizes
 from utils.data.pictures import digits
 from utils.data.scenes.things import COLOURS, DIGITS, SHAPES, SIDE, SIZES, Scene, Thing
 
@@ -58,7 +57,8 @@ def drawn(
     Raises: ValueError if there is no such part, a scene has no room in the picture, or the grid is
         no whole number of at least 1.
     """
-    check_sizes(grid=grid)
+    if not isinstance(grid, int) or grid < 1:
+        raise ValueError(f"A grid is a whole number of pixels, at least 1, not {grid!r}.")
     chance = seed if isinstance(seed, Random) else Random(seed)
     boxes = [_placed(scene, chance, grid) for scene in scenes]
     pictures = np.zeros((len(scenes), 3, SIDE, SIDE), dtype=np.float32)
