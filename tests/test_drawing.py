@@ -359,7 +359,7 @@ def test_images_of_another_shape_are_refused(shape):
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float64])
 def test_images_of_bytes_or_of_another_precision_are_refused(dtype):
-    with pytest.raises(ValueError, match=rf"of torch.float32, got {dtype}: divide bytes by 255"):
+    with pytest.raises(ValueError, match=rf"of torch.float32, as the weights are, got {dtype}: "):
         VQAutoencoder(3, Codebook(4, 2), width=2).encode(torch.ones(1, 3, 8, 8, dtype=dtype))
 
 
