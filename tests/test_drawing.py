@@ -99,6 +99,9 @@ def test_what_is_no_code_is_refused():
             perplexity_of_codes(codes, 3)
     with pytest.raises(ValueError, match="whole numbers, got"):
         perplexity_of_codes(torch.ones(2), 3)
+    for dtype in (torch.uint8, torch.int16, torch.int32):
+        with pytest.raises(ValueError, match=rf"Codes are int64, got \(2,\) of {dtype}: convert"):
+            perplexity_of_codes(torch.tensor([0, 1], dtype=dtype), 3)
     with pytest.raises(ValueError, match="There is no code"):
         perplexity_of_codes(torch.ones(0, dtype=torch.long), 3)
     with pytest.raises(ValueError, match="Codes run from 0 to 3"):
@@ -251,6 +254,10 @@ def test_the_divergence_is_the_librarys_and_its_gradient_is_finite():
     kl_to_uniform(certain).backward()
     assert certain.grad.isfinite().all()
     assert kl_to_uniform(torch.full((2, 7), 3.0)).item() == pytest.approx(0, abs=1e-6)
+    hidden = torch.tensor([2.0, 2.0, -torch.inf]).requires_grad_()
+    assert kl_to_uniform(hidden).item() == pytest.approx(math.log(3 / 2))
+    kl_to_uniform(hidden).backward()
+    assert hidden.grad.isfinite().all()
 
 
 def test_a_gumbel_codebook_mixes_in_training_and_looks_up_in_evaluation():
@@ -348,6 +355,21 @@ def test_learning_lowers_the_pictures_error():
 def test_images_of_another_shape_are_refused(shape):
     with pytest.raises(ValueError, match=r"Expected images \(B, 3, H, W\), H = W a multiple of 4"):
         VQAutoencoder(3, Codebook(4, 2), width=2).encode(torch.ones(shape))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float64])
+def test_images_of_bytes_or_of_another_precision_are_refused(dtype):
+    with pytest.raises(ValueError, match=rf"of torch.float32, as the weights are, got {dtype}: "):
+        VQAutoencoder(3, Codebook(4, 2), width=2).encode(torch.ones(1, 3, 8, 8, dtype=dtype))
+
+
+@pytest.mark.parametrize("book", BOOKS)
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16])
+def test_codes_of_a_small_kind_are_refused_before_they_are_taken_for_a_mask(book, dtype):
+    codes = torch.ones(4, 4, dtype=dtype)
+    for read in (book().vectors, VQAutoencoder(3, book(), width=2).decode):
+        with pytest.raises(ValueError, match=r"Codes are int64, got \(4, 4\) of"):
+            read(codes)
 
 
 @pytest.mark.parametrize("shape", [(36,), (2, 35), (2, 0), (2, 6, 6)])

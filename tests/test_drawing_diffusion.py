@@ -52,6 +52,39 @@ def test_with_the_noise_known_there_is_no_loss_and_the_point_is_found():
     torch.testing.assert_close(way[-1], point.expand(200, 2), atol=1e-3, rtol=0)
 
 
+@pytest.mark.parametrize(
+    ("x", "t", "says"),
+    [
+        (
+            torch.ones(4, 3),
+            torch.ones(4).long(),
+            r"points \(B, 2\) in floating point, got \(4, 3\)",
+        ),
+        (torch.ones(2), torch.ones(2).long(), r"points \(B, 2\)"),
+        (torch.ones(0, 2), torch.ones(0).long(), r"points \(B, 2\)"),
+        (torch.ones(4, 2).long(), torch.ones(4).long(), "in floating point, got .* of torch.int64"),
+        (torch.ones(4, 2), torch.ones(3).long(), r"step for each of 4 points, got \(3,\)"),
+        (torch.ones(4, 2), torch.ones(4).byte(), "an int64 step for each"),
+        (torch.ones(4, 2), torch.tensor([0, 1, 2, 11]), "Steps run from 0 to 10, got 11"),
+        (torch.ones(4, 2), torch.tensor([0, -1, 2, 3]), "Steps run from 0 to 10, got -1"),
+    ],
+)
+def test_what_are_no_points_and_steps_is_refused(x, t, says):
+    with pytest.raises(ValueError, match=says):
+        noised(x, t, torch.ones_like(x), signal_kept(10))
+    with pytest.raises(ValueError, match=says):
+        Denoiser(T=10)(x, t)
+
+
+def test_noise_of_another_shape_and_points_of_another_kind_are_refused():
+    x, t = torch.ones(4, 2), torch.ones(4).long()
+    with pytest.raises(ValueError, match=r"Expected noise for each point, \(4, 2\), got \(1, 2\)"):
+        noised(x, t, x[:1], signal_kept(10))
+    for use in (lambda x: Denoiser(T=10)(x, t), lambda x: denoise(Denoiser(T=10), x)):
+        with pytest.raises(ValueError, match="Expected points of torch.float32, got torch.float64"):
+            use(x.double())
+
+
 def test_each_step_from_the_first_to_the_last_is_asked_for():
     asked = []
 

@@ -95,6 +95,18 @@ def test_what_makes_no_row_is_refused(words, codes, says):
             make()
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16])
+def test_codes_whose_ids_may_not_fit_into_their_kind_are_refused(dtype):
+    vocabulary, codes = SharedVocabulary(250, 300, 4, 6), CODES.to(dtype)
+    for make in (
+        lambda: vocabulary.ids_of(codes),
+        lambda: vocabulary.sentence_then_picture(WORDS, codes),
+        lambda: vocabulary.picture_then_sentence(codes, WORDS),
+    ):
+        with pytest.raises(ValueError, match="Codes are int64, got"):
+            make()
+
+
 def test_ids_that_are_no_codes_and_sizes_below_1_are_refused():
     for id in (8, 14):
         with pytest.raises(ValueError, match="Codes run from 0 to 4"):
@@ -138,6 +150,9 @@ def test_other_logits_and_weights_are_refused():
         joint_loss(torch.ones(2, 11, 14), ids, VOCABULARY)
     with pytest.raises(ValueError, match="weight of a part is a weight of at least 0"):
         joint_loss(torch.ones(2, 11, 15), ids, VOCABULARY, (-1.0, 1.0))
+    for weights in ((1.0,), (1.0, 1.0, 1.0)):
+        with pytest.raises(ValueError, match="There are two weights, of words and of codes, got"):
+            joint_loss(torch.ones(2, 11, 15), ids, VOCABULARY, weights)
 
 
 def test_a_share_of_the_sentences_is_left_out_whole():
@@ -334,3 +349,8 @@ def test_masked_codes_refuse_what_does_not_fit(masked):
         masked(CODES, hidden[:, :5], WORDS, lengths)
     with pytest.raises(ValueError, match="A length is 13"):
         masked(CODES, hidden, WORDS, lengths + 4)
+    for below in (-1, -5):
+        with pytest.raises(ValueError, match=f"A sentence has 0 words or more, not {below}"):
+            masked(CODES, hidden, WORDS, torch.tensor([below, 3]))
+    with pytest.raises(ValueError, match="Codes are int64, got"):
+        masked(CODES.byte(), hidden, WORDS, lengths)

@@ -149,6 +149,10 @@ def test_some_rows_have_no_sentence_and_some_batches_the_picture_first(pairs):
 def test_as_many_scenes_as_pictures_are_needed(pairs):
     with pytest.raises(ValueError, match="6 scenes need as many pictures in codes: 60"):
         task.SentencesAndCodes(TEST, pairs.codes, 1, 1)
+    with pytest.raises(ValueError, match="There is no scene to learn from"):
+        task.SentencesAndCodes([], pairs.codes[:0], 1, 1)
+    with pytest.raises(ValueError, match="There is no scene to learn from"):
+        scenes_in_codes.train_autoencoder(scenes_in_codes.autoencoder(), steps=1, pool=[])
 
 
 def test_training_a_writer_and_an_encoder_lowers_their_losses(pairs):

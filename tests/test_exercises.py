@@ -881,7 +881,7 @@ def test_a_prediction_takes_what_it_asks_for():
     )
     assert verdict(word, " Both ") == "✓ word: correct."
     assert verdict(word, "neither") == "✗ word: only one of them is."
-    assert verdict(word, "all").startswith("✗ word: that isn't it")
+    assert verdict(word, "all") == "✗ word: that isn't it: think again."
     assert verdict(word, 3) == "✗ word: expected a str, got an int."
     assert verdict(word, None).startswith("○ word: not started. Replace None")
     assert verdict(number, 97) == verdict(number, 104.9) == "✓ tried: correct."

@@ -144,6 +144,37 @@ def by_an_angle(angle):
         ("sentence_and_codes", "one_mark", joined(lambda B, id: torch.full((1, 1), id))),
         (
             "sentence_and_codes",
+            "all_one_too_high",
+            lambda words, codes, n_words, n_codes: torch.hstack(
+                [F.pad(words, (0, 1), value=n_words + n_codes + 1), codes + n_words + 1]
+            ),
+        ),
+        (
+            "sentence_and_codes",
+            "moved_by_the_largest_word",
+            lambda words, codes, n_words, n_codes: torch.hstack(
+                [F.pad(words, (0, 1), value=n_words + n_codes), codes + 1 + words.max().item()]
+            ),
+        ),
+        (
+            "sentence_and_codes",
+            "mark_after_the_largest_code",
+            lambda words, codes, n_words, n_codes: torch.hstack(
+                [F.pad(words, (0, 1), value=(codes + n_words).max() + 1), codes + n_words]
+            ),
+        ),
+        (
+            "sentence_and_codes",
+            "padding_cut_off",
+            lambda words, codes, n_words, n_codes: torch.hstack(
+                [
+                    F.pad(words[:, (words != 0).any(dim=0)], (0, 1), value=n_words + n_codes),
+                    codes + n_words,
+                ]
+            ),
+        ),
+        (
+            "sentence_and_codes",
             "codes_one_too_low",
             lambda words, codes, n_words, n_codes: torch.hstack(
                 [F.pad(words, (0, 1), value=n_words + n_codes), codes + n_words - 1]

@@ -408,6 +408,8 @@ BAD = {
     "over the edge": (lambda: paint([THREE], [Box(20, 0, 28, 8)], 0), "inside 24 by 24"),
     "inside a digit": (lambda: draw(Scene((THREE, SEVEN), ("inside",)), 0), "no room"),
     "two large ones": (lambda: draw(Scene((RING, RING), ("above",)), 0), "no room"),
+    "no grid": (lambda: drawn([Scene((THREE,))], 0, grid=0), "grid.*at least 1, not 0"),
+    "a grid below 0": (lambda: drawn([Scene((THREE,))], 0, grid=-1), "grid.*at least 1, not -1"),
     "no text": (lambda: understand(None), "a string, not NoneType"),
     "no picture": (lambda: read(None), "a tensor.*not NoneType"),
     "a file's picture": (lambda: read(Image.new("RGB", (24, 24))), "a tensor.*not Image"),

@@ -52,6 +52,14 @@ def test_what_comes_alone_is_one_thing_and_no_more_than_the_batch(batch_size):
     assert len(set(found)) == min(batch_size, 64) and {len(s.things) for s in found} == {1}
 
 
+def test_a_batch_needs_as_many_scenes_as_it_holds():
+    batches = captions.PicturesAndSentences(1, 90, n=60)
+    with pytest.raises(
+        ValueError, match=r"A batch of 90 needs \d+ scenes of 3 things, but there are"
+    ):
+        batches.batch(Random(0))
+
+
 def test_batches_are_others_at_each_pass_and_the_same_for_a_seed():
     batches = captions.PicturesAndSentences(2, 4, n=100)
     passes = []

@@ -7,6 +7,7 @@ codes, which are (B, n), n = H/4 · W/4, row by row.
 import math
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_sizes
@@ -70,6 +71,12 @@ class VQAutoencoder(nn.Module):
             raise ValueError(
                 f"Expected images (B, {self.channels}, H, W), H = W a multiple of {STRIDE}, got "
                 f"{tuple(images.shape)}."
+            )
+        wanted = next(self.encoder.parameters()).dtype
+        if images.dtype != wanted and not torch.is_autocast_enabled(images.device.type):
+            raise ValueError(
+                f"Expected images of {wanted}, as the weights are, got {images.dtype}: write "
+                f"images.to({wanted}), and divide bytes, from 0 to 255, by 255."
             )
         return self.encoder(images)
 

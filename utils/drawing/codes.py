@@ -1,7 +1,7 @@
 """Day 13: codes: each vector becomes the nearest of K learned ones, and only its number is kept.
 
-Shapes: vectors (…, D), a codebook (K, D); codes (…) are whole numbers from 0 to K - 1. Of pictures,
-vectors are (B, D, h, w) and codes (B, h·w), row by row.
+Shapes: vectors (…, D), a codebook (K, D); codes (…) are whole numbers from 0 to K - 1 in int64. Of
+pictures, vectors are (B, D, h, w) and codes (B, h·w), row by row.
 """
 
 import math
@@ -184,9 +184,14 @@ def check_weight(name: str, weight: float) -> None:
 
 
 def check_codes(codes: Tensor, K: int) -> None:
-    """Raise a ValueError if these are not whole numbers from 0 to K - 1."""
+    """Raise a ValueError if these are not whole numbers from 0 to K - 1, in int64.
+
+    In int8 to int32, an id may be too large, and uint8 as an index would be a mask.
+    """
     if not is_whole(codes):
         raise ValueError(f"Codes are a tensor of whole numbers, got {described(codes)}.")
+    if codes.dtype != torch.int64:
+        raise ValueError(f"Codes are int64, got {described(codes)}: convert them with `.long()`.")
     if torch.compiler.is_compiling() or not codes.numel():
         return
     smallest, largest = (int(end) for end in codes.aminmax())

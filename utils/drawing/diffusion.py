@@ -1,6 +1,6 @@
 """Day 13: drawing by taking noise away, a little at a time (diffusion), of points in the plane.
 
-Shapes: points x (B, 2), steps t (B,) whole numbers from 1 to T.
+Shapes: points x (B, 2), steps t (B,) whole numbers from 1 to T in int64.
 """
 
 import math
@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes
+from utils.arguments import check_sizes, described
 from utils.positions import sinusoidal
 
 COSINE = 0.008  # so that the first steps add a little noise, too
@@ -31,7 +31,13 @@ def noised(x: Tensor, t: Tensor, noise: Tensor, kept: Tensor) -> Tensor:
     """Return √ᾱ_t · x + √(1 - ᾱ_t) · noise: data after t steps at once (Ho et al., 2020, eq. 4).
 
     Shapes: x and noise (B, 2), t (B,), kept (T + 1,), to (B, 2).
+    Raises: ValueError if points, steps and noise don't fit.
     """
+    check_points(x, t, len(kept) - 1)
+    if noise.shape != x.shape:
+        raise ValueError(
+            f"Expected noise for each point, {tuple(x.shape)}, got {tuple(noise.shape)}."
+        )
     of_t = kept[t][:, None]
     return of_t.sqrt() * x + (1 - of_t).sqrt() * noise
 
@@ -42,7 +48,7 @@ class Denoiser(nn.Module):
     Published networks predict the noise in pictures, so it takes no weights but those of its kind.
 
     Shapes: x (B, 2), t (B,) to (B, 2).
-    Raises: ValueError if a size is below 1.
+    Raises: ValueError if a size is below 1, or points and steps don't fit.
     """
 
     def __init__(self, T: int = 50, width: int = 64, time_width: int = 16):
@@ -64,6 +70,9 @@ class Denoiser(nn.Module):
         return len(self.kept) - 1
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
+        check_points(x, t, self.T)
+        if x.dtype != self.times.dtype:
+            raise ValueError(f"Expected points of {self.times.dtype}, got {x.dtype}.")
         return self.layers(torch.cat([x, self.times[t]], dim=1))
 
 
@@ -93,3 +102,14 @@ def denoise(model: Denoiser, x: Tensor, generator: torch.Generator | None = None
             x = x + (1 - step).sqrt() * torch.randn(x.shape, generator=generator)
         way.append(x)
     return way
+
+
+def check_points(x: Tensor, t: Tensor, T: int) -> None:
+    """Raise a ValueError if these are no points, or there isn't a step from 0 to T for each."""
+    if x.dim() != 2 or x.shape[1] != 2 or not len(x) or not x.is_floating_point():
+        raise ValueError(f"Expected points (B, 2) in floating point, got {described(x)}.")
+    if t.shape != x.shape[:1] or t.dtype != torch.int64:
+        raise ValueError(f"Expected an int64 step for each of {len(x)} points, got {described(t)}.")
+    first, last = (int(end) for end in t.aminmax())
+    if first < 0 or last > T:
+        raise ValueError(f"Steps run from 0 to {T}, got {first if first < 0 else last}.")

@@ -36,7 +36,7 @@ def kl_to_uniform(logits: Tensor) -> Tensor:
     Raises: ValueError if there is nothing to choose from.
     """
     check_logits(logits)
-    log_p = logits.log_softmax(dim=-1)
+    log_p = logits.log_softmax(dim=-1).clamp(min=torch.finfo(logits.dtype).min)  # 0 · -inf is NaN
     return math.log(logits.shape[-1]) + (log_p.exp() * log_p).sum(dim=-1).mean()
 
 

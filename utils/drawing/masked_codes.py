@@ -109,6 +109,8 @@ class MaskedCodes(nn.Module):
         ids = self.vocabulary.ids_of(codes).masked_fill(hidden, self.vocabulary.mark)
         words = self.vocabulary.padded(words)
         check_lengths(lengths + n, len(codes), n + words.shape[1])
+        if not torch.compiler.is_compiling() and (least := min(lengths.tolist(), default=0)) < 0:
+            raise ValueError(f"A sentence has 0 words or more, not {least}.")
         x, _ = self.encoder(torch.cat([ids, words], dim=1), lengths + n)
         return self.output(x[:, :n])
 

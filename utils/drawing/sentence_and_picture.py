@@ -93,8 +93,8 @@ class SharedVocabulary:
         Raises: ValueError as `padded` and `ids_of` do, or if there isn't one sentence for each.
         """
         check_pairs(words, codes)
-        mark = codes.new_full((len(codes), 1), self.mark)
-        return torch.cat([self.padded(words), mark, self.ids_of(codes)], dim=1)
+        ids = self.ids_of(codes)
+        return torch.cat([self.padded(words), ids.new_full((len(ids), 1), self.mark), ids], dim=1)
 
     def picture_then_sentence(self, codes: Tensor, words: Tensor) -> Tensor:
         """Return what is learned for describing: codes, BOS, words, EOS, and padding.
@@ -132,8 +132,10 @@ def joint_loss(
 
     weights: of words and of codes.
     Shapes: logits (B, T, V), about what follows each of ids (B, T), in either order.
-    Raises: ValueError if the logits don't fit the ids, or a weight is below 0.
+    Raises: ValueError if the logits don't fit the ids, there aren't two weights, or one is below 0.
     """
+    if len(weights) != 2:
+        raise ValueError(f"There are two weights, of words and of codes, got {weights}.")
     for weight in weights:
         check_weight("the weight of a part", weight)
     check_ids(ids, len(vocabulary))

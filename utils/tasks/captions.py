@@ -91,6 +91,11 @@ class PicturesAndSentences:
         for number in (1, 2, 3):
             n = min(third, len(self.pool[number])) if number < 3 else self.batch_size - len(found)
             full = len(found) + n
+            if n > len(self.pool[number]):
+                raise ValueError(
+                    f"A batch of {self.batch_size} needs {n} scenes of {number} things, but there "
+                    f"are {len(self.pool[number])} to learn from."
+                )
             for scene in chance.sample(self.pool[number], n):
                 others = near(scene) if chance.random() < self.hard else []
                 if len(found) < full:

@@ -97,6 +97,8 @@ class SentencesAndCodes:
         described: float = 0.0,
     ):
         check_sizes(steps=steps, batch_size=batch_size)
+        if not pool:
+            raise ValueError("There is no scene to learn from.")
         if len(pool) != len(codes):
             raise ValueError(f"{len(pool)} scenes need as many pictures in codes: {len(codes)}?")
         self.pool, self.codes, self.symbols = list(pool), codes, vocabulary(n_codes)

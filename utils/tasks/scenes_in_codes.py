@@ -62,6 +62,8 @@ class Pictures:
     """
 
     def __init__(self, model: VQAutoencoder, kind: str, steps: int, batch_size: int, pool: list):
+        if not pool:
+            raise ValueError("There is no scene to learn from.")
         self.book, self.annotate = model.codebook, model.annotate
         self.kind, self.steps, self.batch_size, self.pool = kind, steps, batch_size, pool
 

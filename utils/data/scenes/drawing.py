@@ -54,8 +54,11 @@ def drawn(
     grid: corners lie at multiples of this many pixels, but for what is inside another thing.
     Returns: pictures (n, 3, 24, 24), red, green and blue, float32 in 0..1; and with `need_boxes`
         a list of boxes for each, in the order of its things.
-    Raises: ValueError if there is no such part, or a scene has no room in the picture.
+    Raises: ValueError if there is no such part, a scene has no room in the picture, or the grid is
+        no whole number of at least 1.
     """
+    if not isinstance(grid, int) or grid < 1:
+        raise ValueError(f"A grid is a whole number of pixels, at least 1, not {grid!r}.")
     chance = seed if isinstance(seed, Random) else Random(seed)
     boxes = [_placed(scene, chance, grid) for scene in scenes]
     pictures = np.zeros((len(scenes), 3, SIDE, SIDE), dtype=np.float32)

@@ -225,7 +225,7 @@ class Prediction:
         for mistake in self.mistakes.values():
             if self.agrees(attempt, mistake.wrong):
                 return False, mistake.says
-        return False, "that isn't it: think again, or run the experiment and ask why."
+        return False, "that isn't it: think again."
 
 
 def _keep(mistakes: dict[str, Mistake], wrong: Callable, mistake: Mistake) -> None:

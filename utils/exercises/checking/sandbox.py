@@ -69,6 +69,10 @@ class Mute(io.TextIOBase):
         return len(text)
 
 
+class Judged(Exception):
+    """What `through` says of an answer, which raised nothing itself."""
+
+
 def copies(values: Iterable) -> tuple:
     return tuple(_copy(value) for value in values)
 
@@ -97,6 +101,8 @@ def call(function: Callable, inputs: tuple) -> Outcome:
         return Outcome(problem="you stopped it while it ran: does a loop never end?")
     except SystemExit:
         return Outcome(problem="it called exit(): return the result instead.")
+    except Judged as sentence:
+        return Outcome(problem=str(sentence), raised=str(sentence))
     except BaseException as error:
         if type(error) is NotImplementedError and not error.args:  # PyTorch's have a message
             return Outcome(untouched=True)

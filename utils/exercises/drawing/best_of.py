@@ -54,6 +54,11 @@ def dot_product(pictures, sentences):
     return (pictures @ sentences[:, :, None])[:, :, 0].argmax(1)
 
 
+@exercise.mistake("you divide by the squared length: then a picture with a short vector fits best.")
+def divided_by_the_square(pictures, sentences):
+    return (cosines(pictures, sentences) / pictures.norm(dim=2)).argmax(1)
+
+
 @exercise.mistake("you choose the picture that fits worst: a large cosine means near.")
 def worst(pictures, sentences):
     return cosines(pictures, sentences).argmin(1)

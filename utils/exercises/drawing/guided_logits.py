@@ -136,6 +136,11 @@ def softmax_first(with_sentence, without, weight):
     return guided_logits(with_sentence.softmax(dim=1), without.softmax(dim=1), weight)
 
 
+@exercise.mistake("these are log-probabilities: move the logits as they are.")
+def log_softmax_first(with_sentence, without, weight):
+    return guided_logits(with_sentence.log_softmax(dim=1), without.log_softmax(dim=1), weight)
+
+
 @exercise.mistake("the softmax comes later: return logits.")
 def softmax_last(with_sentence, without, weight):
     return guided_logits(with_sentence, without, weight).softmax(dim=1)

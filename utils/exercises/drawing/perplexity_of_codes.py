@@ -159,6 +159,13 @@ def mean_entropy_of_pictures(codes, K):
     return math.exp(sum(entropy(shares_of(row, K)) for row in codes) / len(codes))
 
 
+@exercise.mistake(
+    "that is the mean over positions: shares are taken over all codes of all pictures at once."
+)
+def mean_of_positions(codes, K):
+    return mean_of_pictures(codes.T, K)
+
+
 @exercise.mistake("the shares are missing as weights: a rare code should count for less.")
 def not_weighted(codes, K):
     shares = shares_of(codes, K)

@@ -39,7 +39,9 @@ def one_pair():
 
 @exercise.stage("several sentences, some of them padded")
 def several():
-    return [pairs(20, 8, 6, 4, 2, 5), pairs(11, 30, 4, 3, 6)]
+    words, *others = pairs(9, 6, 3, 3, 1)
+    in_common = F.pad(words, (0, 2)), *others  # padding at the end of all sentences
+    return [pairs(20, 8, 6, 4, 2, 5), pairs(11, 30, 4, 3, 6), in_common]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -63,6 +65,22 @@ def overlapping(words, codes, n_words, n_codes):
 )
 def moved_by_codes(words, codes, n_words, n_codes):
     return row(words, n_words + n_codes, n_codes + codes)
+
+
+@exercise.mistake(
+    "codes begin after the largest id of these words: it differs from batch to batch, so take "
+    "n_words."
+)
+def moved_by_the_largest_word(words, codes, n_words, n_codes):
+    return row(words, n_words + n_codes, words.max() + 1 + codes)
+
+
+@exercise.mistake(
+    "your mark comes after the largest code of these pictures: it differs from batch to batch, so "
+    "take n_codes."
+)
+def mark_after_the_largest_code(words, codes, n_words, n_codes):
+    return row(words, int(n_words + codes.max()) + 1, n_words + codes)
 
 
 @exercise.mistake(
@@ -108,6 +126,14 @@ def codes_from_one(words, codes, n_words, n_codes):
 @exercise.mistake("code 0 gets the number of the last word: words end at n_words - 1.")
 def codes_one_too_low(words, codes, n_words, n_codes):
     return row(words, n_words + n_codes, n_words - 1 + codes)
+
+
+@exercise.mistake(
+    "codes and the mark are one too high: numbers count from 0, so code 0 is n_words, and the mark "
+    "n_words + n_codes."
+)
+def all_one_too_high(words, codes, n_words, n_codes):
+    return row(words, n_words + n_codes + 1, n_words + 1 + codes)
 
 
 @exercise.mistake("there is one mark for all sentences: each row has its own.")
@@ -156,6 +182,15 @@ def padding_at_the_end(words, codes, n_words, n_codes):
 def padding_in_front(words, codes, n_words, n_codes):
     order = (words != 0).int().argsort(dim=1, stable=True)
     return sentence_and_codes(words.gather(1, order), codes, n_words, n_codes)
+
+
+@exercise.mistake(
+    "padding that all sentences share is missing: it stays, so that the mark and the codes have "
+    "the same positions in each batch."
+)
+def padding_cut_off(words, codes, n_words, n_codes):
+    longest = int((words != 0).sum(dim=1).max())
+    return sentence_and_codes(words[:, :longest], codes, n_words, n_codes)
 
 
 @exercise.mistake(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking.comparing import same
+from utils.exercises.checking.sandbox import Judged
 
 
 def slopes(function: Callable, z: Tensor, q: Tensor, *others: object) -> tuple[Tensor, Tensor]:
@@ -30,9 +31,7 @@ def slopes(function: Callable, z: Tensor, q: Tensor, *others: object) -> tuple[T
 
 
 def with_slopes(reference: Callable) -> Callable[[Callable], Callable]:
-    """Judge gradients with the numbers: an answer whose numbers are correct raises an error where
-    its gradients aren't, which says how they begin.
-    """
+    """Judge gradients with the numbers: where those alone are correct, say how gradients begin."""
     names = " and ".join([*inspect.signature(reference).parameters][:2])
 
     def judged(answer: Callable) -> Callable:
@@ -43,7 +42,7 @@ def with_slopes(reference: Callable) -> Callable[[Callable], Callable]:
                 return value
             got, expected = slopes(answer, *inputs), slopes(reference, *inputs)
             if not same(got, expected):
-                raise ValueError(
+                raise Judged(
                     f"the numbers are correct, but not the gradients: those of {names} begin with "
                     f"{_first(got)}, and should begin with {_first(expected)}."
                 )

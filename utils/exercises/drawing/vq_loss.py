@@ -145,6 +145,16 @@ def subtracted(z, q, beta):
     return squared(z.detach(), q) - beta * squared(z, q.detach())
 
 
+@exercise.mistake("you square β: the equation squares the differences alone.")
+def weight_squared(z, q, beta):
+    return squared(z.detach(), q) + beta**2 * squared(z, q.detach())
+
+
+@exercise.mistake("you halve the squares: the equation has no ½.")
+def halved(z, q, beta):
+    return vq_loss(z, q, beta) / 2
+
+
 @exercise.mistake("you divide by β: a small one should weigh little.")
 def divided(z, q, beta):
     return squared(z.detach(), q) + squared(z, q.detach()) / beta

@@ -26,8 +26,10 @@ def say_and_draw(writer: str, codes: str, clip: str, *, sentences: Sequence[str]
     """
     held = [load(name) for name in (writer, codes, clip)]
     check(*held)
-    if not sentences or not all(sentences):
-        raise ValueError(f"Say what can be drawn: at least one sentence, got {sentences!r}.")
+    if isinstance(sentences, str) or not sentences or not all(sentences):
+        raise ValueError(
+            f"Say what can be drawn: a list, at least one sentence, got {sentences!r}."
+        )
     for model in held:
         hand_over(model.header["name"])
     data = {
