@@ -15,8 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from utils.arguments import check_sizes
-
 START = np.datetime64("2020-01-06")  # a Monday
 YEAR = 365.25
 HOLIDAYS = ("01-01", "02-14", "04-05", "05-01", "07-04", "10-31", "11-27", "12-24")  # month, day
@@ -100,7 +98,9 @@ def generate(n: int, T: int, *, seed: int = 0, market: Market | None = None) -> 
     shelves and shifts come at each series' own days.
     Raises: ValueError if there is no series or no day.
     """
-    check_sizes(n=n, T=T)
+    for name, size in (("n", n), ("T", T)):
+        if not isinstance(size, int) or size < 1:
+            raise ValueError(f"{name} is a whole number of at least 1, got {size!r}.")
     market = market or Market()
     dates = START + np.arange(T)
     common = np.random.default_rng([seed, 0])
