@@ -7,13 +7,13 @@ codes, which are (B, n), n = H/4 · W/4, row by row.
 import math
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_sizes
 from utils.convolution import ResidualBlock, conv_relu
 from utils.drawing.codes import Codebook
 from utils.drawing.gumbel import GumbelCodebook
+from utils.vision.patch_embedding import check_type
 
 STRIDE = 4  # pixels between codes, each way
 
@@ -72,12 +72,7 @@ class VQAutoencoder(nn.Module):
                 f"Expected images (B, {self.channels}, H, W), H = W a multiple of {STRIDE}, got "
                 f"{tuple(images.shape)}."
             )
-        wanted = next(self.encoder.parameters()).dtype
-        if images.dtype != wanted and not torch.is_autocast_enabled(images.device.type):
-            raise ValueError(
-                f"Expected images of {wanted}, as the weights are, got {images.dtype}: write "
-                f"images.to({wanted}), and divide bytes, from 0 to 255, by 255."
-            )
+        check_type(images, self.encoder)
         return self.encoder(images)
 
     def encode(self, images: Tensor) -> Tensor:

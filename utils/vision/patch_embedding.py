@@ -78,12 +78,7 @@ class PatchEmbedding(nn.Module):
             raise ValueError(
                 f"Expected images (B, {self.channels}, H, W), got {tuple(images.shape)}."
             )
-        wanted = self.linear.weight.dtype
-        if images.dtype != wanted and not torch.is_autocast_enabled(images.device.type):
-            raise ValueError(
-                f"Expected images of {wanted}, as the weights are, got {images.dtype}: write "
-                f"images.to({wanted}), and divide bytes, from 0 to 255, by 255."
-            )
+        check_type(images, self)
         x = self.linear(patches(images, self.patch_size))
         if self.class_token is None:
             return x
@@ -109,3 +104,13 @@ class PatchEmbedding(nn.Module):
             self.linear.weight.copy_(library.weight.flatten(1))
             if library.bias is not None:
                 self.linear.bias.copy_(library.bias)
+
+
+def check_type(images: Tensor, reader: nn.Module) -> None:
+    """Raise a ValueError if images are of another type than the weights that read them."""
+    wanted = next(reader.parameters()).dtype
+    if images.dtype != wanted and not torch.is_autocast_enabled(images.device.type):
+        raise ValueError(
+            f"Expected images of {wanted}, as the weights are, got {images.dtype}: write "
+            f"images.to({wanted}), and divide bytes, from 0 to 255, by 255."
+        )
