@@ -503,8 +503,7 @@ def falls(picture, sentence, P=4):
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Hiding the *other* thing raises the similarity most (orange), because less is left that the sentence doesn't name. Hiding parts of the named thing mostly lowers it (purple). Fall of the similarity when one patch alone is painted black, for each of the 36.", "name": "fig-vis-decided"}, "image": {"alt": "Three squares. The first is the scene of a red three left of a blue seven. The second is a map of six by six patches for the sentence a red three: most patches of the three are purple, so hiding them lowers the similarity. The patches of the seven are orange. In the third, for a blue seven, it is roughly the other way round."}}
-asked = ["a red three", "a blue seven"]
-maps = {sentence: falls(scene, sentence) for sentence in asked}
+maps = {sentence: falls(scene, sentence) for sentence in ["a red three", "a blue seven"]}
 (own_3, other_7), (other_3, own_7) = (of.view(6, 2, 3).sum(dim=(0, 2)) for of in maps.values())
 assert own_3 > 0 > own_3 + other_7 and own_7 > 0 > own_7 + other_3  # the left half, the right half
 decided(scene, maps, label="fall")
