@@ -136,6 +136,15 @@ def test_other_numbers_are_another_answer(shown):
 
 
 @needs_lessons
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_sentence_has_formulas_that_the_book_shows_as_they_are_written(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    said = ["".join(output.get("data", {}).get("text/markdown", "")) for output in outputs]
+    assert [each for each in said if re.search(r"\$[A-Za-z\\]", each)] == []
+
+
+@needs_lessons
 def test_every_claim_is_measured_once_in_its_chapter():
     measured = [(record["claim"], path.stem) for path in NOTEBOOKS for _, record in records(path)]
     registered = [(id, entry["chapter"]) for id, entry in claims.registry().items()]

@@ -656,7 +656,7 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "In the stored experiment the plain sum, without $v$, translates {simple:.0%} of the sentences exactly, the additive score {additive:.0%}, and the fixed vector {none:.0%}.",
+    "In the stored experiment the plain sum, without *v*, translates {simple:.0%} of the sentences exactly, the additive score {additive:.0%}, and the fixed vector {none:.0%}.",
     **{"simple": mean["no weights"], "additive": mean["additive"], "none": mean["none"]},
     holds=mean["none"] + 0.5 < mean["no weights"] < mean["additive"],
 )

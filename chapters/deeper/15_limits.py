@@ -647,7 +647,13 @@ observe(
 )
 
 # %% [markdown]
-# A law without a floor would be simpler. Kaplan et al. {cite}`kaplan2020scaling` describe weights and tokens together by $L(N, D) = \bigl((N_c / N)^{\alpha_N / \alpha_D} + D_c / D\bigr)^{\alpha_D}$. We fit that to the same runs.
+# A law without a floor would be simpler. Kaplan et al. {cite}`kaplan2020scaling` describe weights and tokens together:
+#
+# $$
+# L(N, D) = \left( \left( \frac{N_c}{N} \right)^{\alpha_N / \alpha_D} + \frac{D_c}{D} \right)^{\alpha_D}
+# $$
+#
+# We fit that to the same runs.
 
 # %%
 (step,) = experiments.load("ladder_step").rows
@@ -681,7 +687,7 @@ E, alpha, beta = (
 
 # %% tags=["evidence"]
 observe(
-    "The fit has a floor $E$ of {E:.2f} nats (90% interval: {E_low:.2f} to {E_high:.2f}), $\\alpha$ = {alpha:.2f} ({alpha_low:.2f} to {alpha_high:.2f}), $\\beta$ = {beta:.2f} ({beta_low:.2f} to {beta_high:.2f}), $A$ = {A:.0f} and $B$ = {B:.0f}.",
+    "The fit has a floor *E* of {E:.2f} nats (90% interval: {E_low:.2f} to {E_high:.2f}), α = {alpha:.2f} ({alpha_low:.2f} to {alpha_high:.2f}), β = {beta:.2f} ({beta_low:.2f} to {beta_high:.2f}), *A* = {A:.0f} and *B* = {B:.0f}.",
     **law._asdict(),
     E_low=E.low,
     E_high=E.high,
