@@ -200,12 +200,17 @@ def rounded_down(money, days, price, throughput, utilisation, k):
     return split(math.floor(gpus), hours * 3600 * throughput * utilisation, k)
 
 
+def at_work(gpus, days, throughput, utilisation, k):
+    """A plan whose operations are those of just so many GPUs."""
+    return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
+
+
 @exercise.mistake(
     "your GPUs are rounded down to a whole number, and only those work: some money isn't spent."
 )
 def rounded_down_at_work(money, days, price, throughput, utilisation, k):
     gpus = math.floor(hours_of(money, price, days)[1])
-    return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
+    return at_work(gpus, days, throughput, utilisation, k)
 
 
 @exercise.mistake("your GPUs are rounded to a whole number: their number need not be whole.")
@@ -219,7 +224,7 @@ def rounded(money, days, price, throughput, utilisation, k):
 )
 def rounded_at_work(money, days, price, throughput, utilisation, k):
     gpus = round(hours_of(money, price, days)[1])
-    return split(gpus, gpus * days * 24 * 3600 * throughput * utilisation, k)
+    return at_work(gpus, days, throughput, utilisation, k)
 
 
 @exercise.mistake("weights and tokens are equally many: the ratio of the two is given.")
