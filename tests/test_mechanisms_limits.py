@@ -103,7 +103,7 @@ def test_a_gate_shrinks_a_bar_or_turns_it_over():
 
 
 def test_a_gate_belongs_to_a_symbol_and_a_state_comes_before():
-    with pytest.raises(ValueError, match="7 symbols take 7 gates and 8 states, got 7 and 7"):
+    with pytest.raises(ValueError, match=r"7 gates and 8 states, got \(7, 7\)"):
         limits.gate_turns(WORD, {"gates": ([1.0] * 7, [1.0] * 7)})
 
 
@@ -168,7 +168,7 @@ def test_counters_are_as_high_as_the_lstm_s_cells(word):
 
 
 def test_each_letter_has_a_number_from_0_on_and_an_answer():
-    with pytest.raises(ValueError, match=r"2 letters .* got \[2, 3\]"):
+    with pytest.raises(ValueError, match=r"as many, got \[2, 3\]"):
         limits.counting_cells("ab", {"a": [1, 1, 1]}, ["ab", "end"])
     with pytest.raises(ValueError, match="from 0 on, got -1"):
         limits.counting_cells("ab", {"a": [1, -1]}, ["ab", "end"])

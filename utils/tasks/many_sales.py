@@ -68,14 +68,12 @@ def field(sales: Sales, inputs: str = "given") -> Field:
     Raises: ValueError for other inputs.
     """
     check_choice("inputs", inputs, INPUTS)
-    if inputs == "hidden":
-        return Field(sales.values, None)
-    if inputs == "given":
-        return Field(sales.values, sales.known)
+    known = sales.known
     if inputs == "promotions":
-        return Field(sales.values, sales.known[:, :, :1])
-    n, length, _ = sales.known.shape
-    return Field(sales.values, sales.known.roll((1, length // 2), dims=(0, 1)))
+        known = known[:, :, :1]
+    elif inputs == "false":
+        known = known.roll((1, known.shape[1] // 2), dims=(0, 1))
+    return Field(sales.values, None if inputs == "hidden" else known)
 
 
 def origins(length: int, part: str) -> list[int]:

@@ -3,6 +3,7 @@
 from utils.show.diagrams.clock import dial, hand, sector
 from utils.show.diagrams.shapes import (
     arrow,
+    bar,
     box,
     brace,
     cells,
@@ -20,6 +21,7 @@ __all__ = [
     "UNITS",
     "Block",
     "arrow",
+    "bar",
     "box",
     "brace",
     "cells",

@@ -91,6 +91,20 @@ def box(ax: Axes, place: Point, text: str, size: Point, *, role: str | None = No
     return block
 
 
+def bar(
+    ax: Axes, place: Point, size: Point, *, role: str | None = None, weight: float | None = None
+) -> Block:
+    """Draw a bar of a chart, in the colour of its role, or white; its length may be 0.
+
+    weight: how strong the colour is, in 0..1 (1, or 0 without a role).
+    Raises: ValueError if the role is unknown, the weight is not in 0..1, or the bar does not fit.
+    """
+    block = inside(ax, Block(*place, *size))
+    fill = tinted(role, float(role is not None) if weight is None else weight)
+    ax.add_patch(Rectangle(place, *size, facecolor=fill, edgecolor=INK, linewidth=1.2))
+    return block
+
+
 def picture(ax: Axes, place: Point, image: Tensor, side: float, *, framed: bool = True) -> Block:
     """Draw a picture of pixels, `side` units wide.
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from utils.show.diagrams import (
     Block,
     arrow,
+    bar,
     box,
     brace,
     cells,
@@ -292,9 +293,8 @@ def guided(without: Tensor, with_: Tensor, scale: float) -> Axes:
         note(ax, (x + 2.4, 0.45), name, weight="bold")
         for k, value in enumerate(logits.tolist()):
             top = zero - unit * max(value, 0)
-            form = {"facecolor": tinted(role), "edgecolor": INK, "linewidth": 1.2}
             left = x + (k + 0.15) * width
-            ax.add_patch(Rectangle((left, top), 0.7 * width, unit * abs(value), **form))
+            bar(ax, (left, top), (0.7 * width, unit * abs(value)), role=role)
             end = top - 0.28 if value >= 0 else top - unit * value + 0.28
             note(ax, (x + (k + 0.5) * width, end), f"{value:g}")
         ax.plot([x, x + 4.8], [zero, zero], color=INK, **THIN)

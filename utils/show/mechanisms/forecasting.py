@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from utils.show.diagrams import Block, arrow, box, brace, cells, label, light, note, sheet, tinted
+from utils.show.diagrams import Block, arrow, bar, box, brace, cells, label, light, note, sheet
 from utils.show.diagrams.sheet import DIM, stroke
 from utils.show.plotting import INK
 
@@ -27,8 +26,7 @@ def parts_and_window(parts: dict[str, int], window: int) -> Axes:
         end = part.x + part.width - 0.2 if role == "value" else part.x
         note(ax, (end, 0.65), f"{name}: {steps}", align=align)
         x += steps * unit
-    form = {"facecolor": tinted("gradient", 0.25), "edgecolor": INK}
-    ax.add_patch(Rectangle((0.4, 2.7), window * unit, 0.8, **form))
+    bar(ax, (0.4, 2.7), (window * unit, 0.8), role="gradient", weight=0.25)
     note(ax, (0.4 + window * unit / 2, 3.1), f"a window of {window} weeks")
     ax.plot([x, x], [0.95, 3.7], color=stroke("gradient"), linewidth=2, linestyle="--", marker="")
     note(ax, (x, 4.15), f"the series ends after {n} weeks", align="right")
@@ -45,8 +43,7 @@ def half_and_double(target: float) -> Axes:
     rows = (("target", target, "query"), ("half", target / 2, "key"), ("double", 2 * target, "key"))
     for i, (name, value, role) in enumerate(rows):
         y = 1.1 + 1.6 * i
-        form = {"facecolor": tinted(role), "edgecolor": INK, "linewidth": 1.2}
-        ax.add_patch(Rectangle((2.2, y), unit * value, 0.9, **form))
+        bar(ax, (2.2, y), (unit * value, 0.9), role=role)
         note(ax, (0.3, y + 0.45), name, align="left", weight="bold")
         inside = 2.2 + unit * value / 2
         colour = "white" if role == "query" else "black"
@@ -136,15 +133,13 @@ def width_of_scores(scores: Tensor, alpha: float) -> Axes:
     for i, score in enumerate(ordered.tolist(), 1):
         y = 0.7 + 0.34 * i
         role = "key" if i == k else "query" if i < k else None
-        form = {"facecolor": tinted(role, float(role is not None)), "edgecolor": INK}
-        ax.add_patch(Rectangle((0.5, y), unit * score, 0.26, linewidth=0.8, **form))
+        bar(ax, (0.5, y), (unit * score, 0.26), role=role)
     note(ax, (0.5, 0.5), f"{n} past errors, sorted", align="left", weight="bold")
     at = 0.7 + 0.34 * k + 0.13
     note(ax, (0.7 + unit * chosen, at), f"number {k}", align="left")
     x, y = 11.2, 2.6
     half = unit * chosen
-    band = {"facecolor": tinted("key", 0.45), "edgecolor": INK, "linewidth": 1.2}
-    ax.add_patch(Rectangle((x - half, y), 2 * half, 0.9, **band))
+    bar(ax, (x - half, y), (2 * half, 0.9), role="key", weight=0.45)
     ax.plot([x, x], [y - 0.2, y + 1.1], color=INK, linewidth=2.4, linestyle="-", marker="")
     note(ax, (x, y - 0.55), "forecast")
     note(ax, (x, y + 1.75), f"± error number {k}")

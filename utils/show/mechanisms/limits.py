@@ -10,8 +10,8 @@ from fractions import Fraction
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon, Rectangle
 
-from utils.show.diagrams import Block, arrow, box, cells, label, light, note, sheet, tinted
-from utils.show.diagrams.sheet import DIM, fill_in, stroke
+from utils.show.diagrams import Block, arrow, bar, box, cells, label, light, note, sheet, tinted
+from utils.show.diagrams.sheet import DIM, Point, fill_in, stroke
 from utils.show.plotting import INK, PAPER
 
 THIN = {"linewidth": 1.4, "linestyle": "-", "marker": ""}
@@ -24,14 +24,16 @@ def _short(number: float) -> str:
     return f"{float(number) + 0.0:.3g}".replace("-", "−")
 
 
-def _bar(
-    ax: Axes, x: float, zero: float, height: float, width: float, *, role: str, text: str = ""
-) -> None:
-    """Draw an upright bar from a line at `zero`, down if its height is below 0; x: its middle."""
-    form = {"facecolor": tinted(role), "edgecolor": INK, "linewidth": 1.2}
-    corner = x - width / 2, zero - max(height, 0)
-    ax.add_patch(Rectangle(corner, width, abs(height), **form))
-    note(ax, (x, zero - height - (0.3 if height >= 0 else -0.3)), text)
+def _bars(ax: Axes, start: Point, numbers: Sequence[float], unit: float, role: str) -> None:
+    """Draw numbers as bars up or down from a line that begins at a place; unit: the height of 1."""
+    left, zero = start
+    pitch = (15.7 - left) / len(numbers)
+    for t, number in enumerate(map(float, numbers)):
+        x, height = left + (t + 0.5) * pitch, unit * number
+        size = 0.6 * pitch, abs(height)
+        bar(ax, (x - size[0] / 2, zero - max(height, 0)), size, role=role)
+        note(ax, (x, zero - height - (0.3 if number >= 0 else -0.3)), _short(number))
+    ax.plot([left, 15.7], [zero, zero], color=INK, **THIN)
 
 
 # One bit that is carried --------------------------------------------------------------------------
@@ -104,11 +106,9 @@ def gate_turns(word: str, rows: Mapping[str, tuple[Sequence[float], Sequence[flo
     """
     T = len(word)
     for gates, states in rows.values():
-        if (len(gates), len(states)) != (T, T + 1):
-            raise ValueError(
-                f"{T} symbols take {T} gates and {T + 1} states, got {len(gates)} and "
-                f"{len(states)}."
-            )
+        given = len(gates), len(states)
+        if given != (T, T + 1):
+            raise ValueError(f"{T} symbols take {T} gates and {T + 1} states, got {given}.")
     spans = [(max(0, *map(float, h)), max(0, *(-float(x) for x in h))) for _, h in rows.values()]
     unit = 1.3 / (max(max(span) for span in spans) or 1)
     ax = sheet(1.2 + sum(2.75 + unit * sum(span) + 0.6 * (span[1] > 0) for span in spans))
@@ -121,14 +121,11 @@ def gate_turns(word: str, rows: Mapping[str, tuple[Sequence[float], Sequence[flo
     for (name, (gates, states)), (up, down) in zip(rows.items(), spans, strict=True):
         note(ax, (0.3, y + 0.5), name, align="left", weight="bold")
         turned = [[(1 - float(a)) / 2 for a in gates]]
-        texts = [[_short(a) for a in gates]]
-        cells(ax, (2.1 + width, y + 0.9), texts, role="key", weights=turned, **form)
+        place, texts = (2.1 + width, y + 0.9), [[*map(_short, gates)]]
+        cells(ax, place, texts, role="key", weights=turned, **form)
         note(ax, (0.3, y + 1.32), "gate", align="left")
         zero = y + 2.4 + unit * up
-        for t, h in enumerate(map(float, states)):
-            x = 2.1 + (t + 0.5) * width
-            _bar(ax, x, zero, unit * h, 0.55 * width, role="state", text=_short(h))
-        ax.plot([2.1, 15.7], [zero, zero], color=INK, **THIN)
+        _bars(ax, (2.1, zero), states, unit, "state")
         note(ax, (0.3, zero), "state", align="left")
         y = zero + unit * down + 0.35 + 0.6 * (down > 0)
     return ax
@@ -176,9 +173,7 @@ def counting_cells(
     """
     lengths = {len(some) for some in (word, answers, *counters.values())}
     if len(lengths) > 1:
-        raise ValueError(
-            f"{len(word)} letters take as many numbers and answers, got {sorted(lengths)}."
-        )
+        raise ValueError(f"Letters, numbers and answers are as many, got {sorted(lengths)}.")
     every = [float(count) for held in counters.values() for count in held]
     if min(every) < 0:
         raise ValueError(f"A counter is drawn from 0 on, got {min(every):g}.")
@@ -191,10 +186,7 @@ def counting_cells(
     for k, (name, held) in enumerate(counters.items()):
         zero, role = 3.6 + 2.6 * k, ("state", "key")[k % 2]
         note(ax, (0.3, zero - 0.7), name, align="left", weight="bold")
-        for t, count in enumerate(map(float, held)):
-            x = 3.1 + (t + 0.5) * width
-            _bar(ax, x, zero, unit * count, 0.6 * width, role=role, text=_short(count))
-        ax.plot([3.1, 15.7], [zero, zero], color=INK, **THIN)
+        _bars(ax, (3.1, zero), held, unit, role)
     row = cells(ax, (3.1, ax.get_ylim()[0] - 1.2), [[*answers]], **form)
     label(ax, row, "left", "answer")
     return ax
@@ -211,8 +203,7 @@ def one_of_many(words: Sequence[Sequence[int]]) -> Axes:
         light(ax, strip[0, 0])
         means = [Fraction(sum(each), n) for each in (word, after)]
         for role, share in (("key", max(means)), ("query", min(means))):
-            form = {"facecolor": tinted(role), "edgecolor": INK, "linewidth": 1.2}
-            ax.add_patch(Rectangle((3.0, y + 1.3), 7.3 * share, 0.8, **form))
+            bar(ax, (3.0, y + 1.3), (7.3 * share, 0.8), role=role)
         ax.add_patch(Rectangle((3.0, y + 1.3), 7.3, 0.8, fill=False, edgecolor=INK, linewidth=0.8))
         note(ax, (0.3, y + 1.7), "mean", align="left")
         old, new = map(float, means)
