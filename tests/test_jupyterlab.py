@@ -60,6 +60,19 @@ writer("tiny", beginning="to be")
 """
 
 
+# In how many lines a word of a text stands: the different numbers.
+LINES_OF_WORDS = """text => {
+    const node = document.createTreeWalker(text, NodeFilter.SHOW_TEXT).nextNode();
+    const lines = [...node.data.matchAll(/\\S+/g)].map(({ 0: word, index }) => {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        return range.getClientRects().length;
+    });
+    return [...new Set(lines)];
+}"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("book")
@@ -199,6 +212,28 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(c
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     expect(answer).to_contain_text(f"○ {titled('gradient_step')}: not started")
+    page.close()
+
+
+def test_what_is_printed_breaks_between_words_and_a_wide_figure_fits(chromium, address, folder):
+    drawn = "%config InlineBackend.figure_formats = ['svg']\nimport matplotlib.pyplot as plt"
+    wide = f"{drawn}\nplt.subplots(figsize=(15, 1));"
+    source = f"{wide}\nprint('twelveletter' + ' twelveletter' * 40)"
+    kernel = {"kernelspec": notebooks.KERNEL}
+    file = folder / "my" / "wide.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(source)], metadata=kernel), file)
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    page.goto(address.replace("/?", "/lab/workspaces/wide/tree/my/wide.ipynb?"))
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
+    page.locator(".jp-CodeCell .cm-content").click()
+    page.keyboard.press("Control+Enter")
+    printed = page.locator(".jp-OutputArea-output pre", has_text="twelveletter")
+    assert printed.evaluate(LINES_OF_WORDS) == [1]
+    place = page.locator(".jp-OutputArea")
+    shown = page.locator(".jp-OutputArea-output img")
+    right = "it => it.getBoundingClientRect().right"
+    assert shown.evaluate(right) <= place.evaluate(right)
     page.close()
 
 

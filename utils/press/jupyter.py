@@ -177,9 +177,13 @@ def tell_progress(to_print: bool) -> None:
 
 def open_lab(workspace: str, page: Path, options: list[str]) -> None:
     """Run JupyterLab on one notebook, with tabs of its own, until the reader ends it."""
-    from jupyterlab.labapp import LabApp  # it takes seconds, and what `main` says comes first
+    from jupyter_server.serverapp import ServerApp  # they take seconds: what `main` says is first
+    from jupyterlab.labapp import LabApp
 
+    ServerApp.static_custom_path.tag(config=True)  # no option does it
     own = [
+        f"--ServerApp.static_custom_path={DATA / 'custom'}",
+        "--LabApp.custom_css=True",
         f"--ServerApp.root_dir={ROOT}",
         f"--LabApp.default_url=/lab/workspaces/{workspace}/tree/{page.relative_to(ROOT).as_posix()}",
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news
