@@ -28,9 +28,9 @@ def filled(ax, colour: str) -> list[Rectangle]:
 
 def test_a_window_is_as_much_longer_than_the_series_as_it_has_more_steps():
     ax = forecasting.parts_and_window({"training": 7, "validation": 3, "test": 2}, 15)
-    parts = [filled(ax, tinted(role)) for role in ("query", "value", "key")]
+    parts = [filled(ax, tinted(role)) for role in ("query", "gradient", "value")]
     assert [len(part) for part in parts] == [7, 3, 2]
-    (window,) = filled(ax, tinted("gradient", 0.25))
+    (window,) = filled(ax, tinted("key", 0.25))
     assert window.get_width() == pytest.approx(15 * parts[0][0].get_width())
     (end,) = ax.lines
     last = parts[2][-1]

@@ -518,7 +518,7 @@ for name, of, marker in (("pictures", u, "o"), ("English", v, "s"), ("Chinese", 
     x, y = ((of - every.mean(dim=0)) @ axes_of).T
     ax.scatter(x, y, s=14, marker=marker, label=name, alpha=0.6)
 ax.set(xlabel="first component", ylabel="second component")
-ax.legend()
+ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 plt.show()
 
 # %% tags=["evidence"]

@@ -20,15 +20,15 @@ def parts_and_window(parts: dict[str, int], window: int) -> Axes:
     ax = sheet(4.6)
     n = sum(parts.values())
     unit, x = 15.2 / max(n, window), 0.4
-    for (name, steps), role in zip(parts.items(), ("query", "value", "key"), strict=True):
+    for (name, steps), role in zip(parts.items(), ("query", "gradient", "value"), strict=True):
         part = cells(ax, (x, 1.1), [[""] * steps], role=role, size=(unit, 0.8))
-        align = "right" if role == "value" else "left"
-        end = part.x + part.width - 0.2 if role == "value" else part.x
+        align = "right" if role == "gradient" else "left"
+        end = part.x + part.width - 0.2 if role == "gradient" else part.x
         note(ax, (end, 0.65), f"{name}: {steps}", align=align)
         x += steps * unit
-    bar(ax, (0.4, 2.7), (window * unit, 0.8), role="gradient", weight=0.25)
+    bar(ax, (0.4, 2.7), (window * unit, 0.8), role="key", weight=0.25)
     note(ax, (0.4 + window * unit / 2, 3.1), f"a window of {window} weeks")
-    ax.plot([x, x], [0.95, 3.7], color=stroke("gradient"), linewidth=2, linestyle="--", marker="")
+    ax.plot([x, x], [0.95, 3.7], color=INK, linewidth=2, linestyle="--", marker="")
     note(ax, (x, 4.15), f"the series ends after {n} weeks", align="right")
     return ax
 
