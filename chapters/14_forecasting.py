@@ -653,7 +653,7 @@ lines = {
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The network expects the promotion (grey); *same as last week* can't. The day with the highest sales lies above its 80% interval (shaded). Sales before and after an origin (dotted), and two forecasts.", "name": "fig-fore-one"}, "image": {"alt": "A jagged curve of six weeks. From the dotted line on, two forecasts go on with it, one of them in a shaded band."}}
 ax = curves(lines, "day", "sales")
-ax.fill_between(after, made[:, 0], made[:, 2], alpha=0.2, linewidth=0)
+ax.fill_between(after, made[:, 0], made[:, 2], color="C2", alpha=0.3, linewidth=0)
 for day in promoted:
     ax.axvspan(day - 0.5, day + 0.5, color="0.85", linewidth=0, zorder=0)
 ax.axvline(origin - 0.5, color="0.3", linestyle=":", linewidth=1)

@@ -247,5 +247,9 @@ def test_what_is_not_there_is_said():
 
 
 def test_the_report_has_a_column_for_each_day():
-    head, *_ = budget.report().splitlines()
-    assert head.split() == [f"{day.number:02d}" for day in lessons.days()]
+    head, _, *rows = budget.report().splitlines()
+    assert head.split() == [*(f"{day.number:02d}" for day in lessons.days()), "wanted"]
+    place = head.index("wanted")
+    wanted = {row[:16].strip(): row[place:].strip() for row in rows}
+    assert (wanted["words"], wanted["pictures"]) == ("to 3,000", "from 15")
+    assert (wanted["questions"], wanted["exercises"], wanted["after"]) == ("1", "3 to 5", "")

@@ -13,7 +13,7 @@ import pytest
 
 from utils import ROOT
 from utils.measure import claims
-from utils.press import lessons, new_day, notebooks
+from utils.press import budget, lessons, new_day, notebooks
 
 DAYS = lessons.days()
 EMPTY = "[to be written]"
@@ -76,7 +76,8 @@ def lacks(day: lessons.Day) -> list[str]:
         if counted[what] < least[what]
     ]
     pages = {
-        "the lesson": lesson,
+        "the lesson": text(day),
+        "its deeper page": text(day, "deeper"),
         "its solutions": text(day, "solutions"),
         "its row in lessons.toml": " ".join(map(str, vars(day).values())),
     }
@@ -105,7 +106,9 @@ ELSEWHERE = "chapters/01_convolution.py"
 
 
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen".split()
-MORE = rf"(?i)\b({'|'.join(NUMBERS)})\s+more\b"
+NUMBERS += "fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+NUMBER = rf"({'|'.join(NUMBERS)})"
+MORE = rf"(?i)\b{NUMBER}\s+more\b"
 
 
 def told(page: str) -> dict[str, list[str]]:
@@ -116,6 +119,7 @@ def told(page: str) -> dict[str, list[str]]:
     for section in page.split("# ## ")[1:]:
         if kind := headings.get(section.partition("\n")[0]):
             found[kind] += re.findall(MORE + r"(?: (?:is|are) on| *\.$)", section, re.MULTILINE)
+            found[kind] += re.findall(rf"Which of these {NUMBER}\b", section)
     for kind in found:
         found[kind] += re.findall(rf"{MORE}\s+{kind}", words)
     return found
@@ -126,17 +130,29 @@ def test_further_claims_and_exercises_are_as_many_as_pages_say(day):
     deeper = text(day, "deeper")
     claimed = len(re.findall(r"^ *claim\($", deeper, re.MULTILINE))
     there = {"claims": claimed, "exercises": deeper.count("```{exercise}")}
-    for page in (text(day), deeper):
+    for page, name in ((text(day), day.stem), (deeper, f"deeper/{day.stem}")):
         for kind, numbers in told(page).items():
             for number in numbers:
                 now = NUMBERS[there[kind] - 1]
-                assert number.lower() == now, f"{kind} of {day.stem}: write {now} there"
+                wrong = f"chapters/{name}.py speaks of {number} further {kind}: write {now}"
+                assert number.lower() == now, wrong
+
+
+@each_day
+def test_the_exercises_at_the_end_take_as_long_as_is_said(day):
+    page = notebooks.read(ROOT / "chapters" / "deeper" / f"{day.stem}.ipynb")
+    for title, said, asked in budget.sections(page):
+        if title == "Exercises":
+            minutes = asked.writing_after
+            wrong = f'chapters/deeper/{day.stem}.py, "Exercises": write {minutes} minutes'
+            assert abs(int(said.partition(" ")[0]) - minutes) <= 1, wrong
 
 
 def test_a_number_of_claims_that_is_wrong_is_found():
     page = "# ## What we found\n# The [page](x.ipynb) has six more.\n# ## Exercises\n"
     assert told(page + "# Four more are on it.\n") == {"claims": ["six"], "exercises": ["Four"]}
     assert told("# and has ten more\n# exercises.")["exercises"] == ["ten"]
+    assert told("# ## Exercises\n# Which of these six?")["exercises"] == ["six"]
 
 
 @pytest.mark.parametrize(

@@ -406,7 +406,7 @@ def test_the_workflow_runs_on_windows_what_the_page_says():
 
 def test_the_command_for_one_exercise_runs_the_tests_of_its_pages_too():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (arguments,) = re.findall(r'make test ARGS="(\S+ -k [^"]*)"', text)
+    (arguments,) = re.findall(r'make test ARGS="(\S+ \S+ -k [^"]*)"', text)
     collected = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0", "-p", "no:cacheprovider"]
         + shlex.split(arguments),

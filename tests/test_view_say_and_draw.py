@@ -314,8 +314,12 @@ def test_it_is_used_by_keyboard_alone(opened):
     tab = opened()
     field = tab.get_by_label("Your sentence")
     field.focus()
+    before = told(tab).inner_text()
+    field.dispatch_event("keydown", {"key": "Enter", "isComposing": True})  # chooses a character
+    assert told(tab).inner_text() == before
     tab.keyboard.press("Enter")
     drawn(tab)
+    expect(tab.get_by_text("sorted by")).to_contain_text(f"similarity with “{SENTENCES[0]}”")
     first = codes_of(tab)
     tab.get_by_label("temperature").focus()
     tab.keyboard.press("ArrowLeft")  # draws the same with another temperature
@@ -380,7 +384,8 @@ CHANGED = """([when, ms, text]) => {
         watch.disconnect();
         setTimeout(() => {
             document.querySelector("input[type=text]").value = text;
-            document.querySelector("button[type=submit]").click();
+            const buttons = [...document.querySelectorAll("button")];
+            buttons.find((one) => one.textContent === "Draw").click();
         }, ms);
     });
     watch.observe(label, { childList: true });

@@ -503,7 +503,7 @@ def test_two_are_exchanged_and_both_scores_told(opened, made):
     tab = opened()
     both = tab.locator(".view-answer p").nth(2)
     assert both.inner_text() == ""
-    tab.get_by_role("button", name="Exchange two").click()
+    tab.get_by_role("button", name="Compare with colours exchanged").click()
     other = "a blue three is to the left of a small red circle"
     (one, two), _ = expected(made, START, [SENTENCE, other])
     told = [f"{score:.3f}".replace("-", "−") for score in (one, two)]
@@ -514,7 +514,7 @@ def test_two_are_exchanged_and_both_scores_told(opened, made):
     )
     tab.get_by_label("Your sentence").fill("a red three")
     expect(both).to_contain_text("Say two things of two colours")
-    tab.get_by_role("button", name="Exchange two").click()
+    tab.get_by_role("button", name="Compare with colours exchanged").click()
     expect(both).to_have_text("")
 
 

@@ -267,6 +267,15 @@ def _written(name: str, value: float) -> str:
     return f"{value:.0%}" if name in (*SHARES, "stop") else f"{round(value, 1):,g}"
 
 
+def _wanted(name: str) -> str:
+    """What a whole day has to keep to, such as "3 to 5"."""
+    least, most = limits(1).get(name, (0, inf))
+    if most == inf:
+        return f"from {least}" if least else ""
+    ends = dict.fromkeys(_written(name, end) for end in (least, most))  # one, if both are the same
+    return " to ".join(ends) if least else f"to {_written(name, most)}"
+
+
 def report() -> str:
     """The budgets side by side, and under them what is not kept."""
     found = {
@@ -275,7 +284,11 @@ def report() -> str:
         if script.parent == notebooks.CHAPTERS
     }
     rows = [
-        [name.replace("_", " "), *(_written(name, getattr(b, name)) for b in found.values())]
+        [
+            name.replace("_", " "),
+            *(_written(name, getattr(b, name)) for b in found.values()),
+            _wanted(name),
+        ]
         for name in ("minutes", "reading", *Budget.__annotations__)
     ]
     sentences = [
@@ -283,7 +296,8 @@ def report() -> str:
         for stem, budget in found.items()
         for sentence in budget.exceeded(int(stem[:2]))
     ]
-    return "\n".join([format_table(rows, ["", *(stem[:2] for stem in found)]), "", *sentences])
+    heads = ["", *(stem[:2] for stem in found), "wanted"]
+    return "\n".join([format_table(rows, heads), "", *sentences])
 
 
 if __name__ == "__main__":

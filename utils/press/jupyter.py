@@ -177,10 +177,9 @@ def tell_progress(to_print: bool) -> None:
 
 def open_lab(workspace: str, page: Path, options: list[str]) -> None:
     """Run JupyterLab on one notebook, with tabs of its own, until the reader ends it."""
-    from jupyter_server.serverapp import ServerApp  # they take seconds: what `main` says is first
-    from jupyterlab.labapp import LabApp
+    from jupyterlab.labapp import LabApp  # it takes seconds, and what `main` says comes first
 
-    ServerApp.static_custom_path.tag(config=True)  # no option does it
+    LabApp.serverapp_class.static_custom_path.tag(config=True)  # else it has no option
     own = [
         f"--ServerApp.static_custom_path={DATA / 'custom'}",
         "--LabApp.custom_css=True",

@@ -69,6 +69,17 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
     return list(files.values())
 
 
+def entered(topic: str) -> list[str]:
+    """The lists in which a day is entered, and its page of the reference."""
+    lists = [name for name in map(Path, lessons.pages()) if name.stem == topic or not _other(name)]
+    return [lessons.REGISTRY, QUESTIONS, *(name.as_posix() for name in lists)]
+
+
+def _other(page: Path) -> bool:
+    """Whether a page of the reference is of one module, and so of another day."""
+    return page.parent.name == lessons.REFERENCE and page.stem != "index"
+
+
 def _imported() -> set[str]:
     """The names that the template of a lesson imports, beside the topic's own."""
     text = (TEMPLATES / "lesson.txt").read_text(encoding="utf-8")
@@ -127,6 +138,7 @@ def main(arguments: list[str]) -> None:
     except (ValueError, notebooks.LessonError) as error:
         sys.exit(str(error))
     print("Written and executed:", *(f"  {notebooks.shown(file)}" for file in files), sep="\n")
+    print("Entered in:", *(f"  {name}" for name in entered(arguments[1])), sep="\n")
     print("Fill in the row of lessons.toml, then `make days`; `make test` names what is missing.")
 
 

@@ -5,8 +5,9 @@ function draw({ models, sentences, temperature, tries }) {
   let painting = null, judge = null, known = new Set(), longest = 0, places = 0, side = 0, timer;
   let random = [], begun = 0, order = all, chosen = 0, codes = [], chances = [], pictures = [], cosines = [];
 
-  const field = make("input", { type: "text", maxlength: 200, autocomplete: "off", spellcheck: "false", value: sentences[0] });
-  const button = make("button", { type: "submit", disabled: "", onclick: () => begin(random) }, "Draw");
+  const field = make("input", { type: "text", maxlength: 200, autocomplete: "off", spellcheck: "false", value: sentences[0],
+    onkeydown: (event) => { if (event.key === "Enter" && !event.isComposing && !button.disabled) begin(random); } }); // JupyterLab submits no form
+  const button = make("button", { type: "button", disabled: "", onclick: () => begin(random) }, "Draw");
   const again = make("button", { type: "button", disabled: "", onclick: () => begin([]) }, "Again");
   const ready = sentences.map((text) => make("button", { type: "button", disabled: "", lang: /[a-z]/i.test(text) ? "en" : "zh", onclick: () => {
     field.value = text;
@@ -25,7 +26,7 @@ function draw({ models, sentences, temperature, tries }) {
     const choose = make("button", { type: "button", "aria-label": `Picture ${at + 1}`, onclick: () => { if (done()) show(at); } }, canvas, fit);
     return { canvas, fit, choose };
   });
-  const told = make("p"), size = make("p", { class: "view-label" });
+  const told = make("p"), size = make("p", { class: "view-label" }), sorted = make("p", { class: "view-label" });
   const answer = make("div", { class: "view-answer", "aria-live": "polite" }, told);
 
   // What is asked, or one sentence that says what is wrong with it ---------------------------------
@@ -42,6 +43,7 @@ function draw({ models, sentences, temperature, tries }) {
     field.setAttribute("aria-invalid", wrong !== "");
     told.textContent = wrong || "It is drawing.";
     answer.setAttribute("aria-busy", wrong === "");
+    say("the sentence");
     show(0);
     if (wrong) return;
     begun = performance.now();
@@ -64,8 +66,13 @@ function draw({ models, sentences, temperature, tries }) {
     });
   }
 
+  function say(text) {
+    sorted.textContent = `${tries} pictures, sorted by their similarity with ${text}. Choose one to see it large.`;
+  }
+
   function judged(text) {
     order = ranked(cosines);
+    say(quote(text));
     show(0);
     const n = new Set(all.map((k) => `${codes.map((of) => of[k])}`)).size, seconds = (performance.now() - begun) / 1000;
     const [most, least] = [order[0], order.at(-1)].map((k) => score(cosines[k]));
@@ -128,6 +135,7 @@ function draw({ models, sentences, temperature, tries }) {
     show(0);
   }
 
+  say("the sentence");
   load(models, cells, told, wake);
   return [make("label", { class: "view-field view-typed" }, make("span", {}, "Your sentence, in English or Chinese"), field),
     make("p", { class: "view-label" }, "Words that describe no scene, such as “seven” alone, are drawn, too."),
@@ -136,7 +144,7 @@ function draw({ models, sentences, temperature, tries }) {
     make("div", { class: "view-drawn" },
       make("div", {}, named, large),
       make("div", {}, make("p", { class: "view-label" }, "Its codes, shaded by their probability"), cells)),
-    make("p", { class: "view-label" }, `${tries} pictures, sorted by their similarity with the sentence. Choose one to see it large.`),
+    sorted,
     make("div", { class: "view-tries", role: "group", "aria-label": "All pictures" }, ...tried.map(({ choose }) => choose)),
     answer, size];
 }

@@ -13,7 +13,7 @@ function draw({ model, world, start, sentence, hidden }) {
   const exchange = make("button", { type: "button", "aria-pressed": "false", onclick: () => {
     exchange.setAttribute("aria-pressed", exchange.getAttribute("aria-pressed") === "false");
     tell();
-  } }, "Exchange two");
+  } }, "Compare with colours exchanged");
   const describe = make("button", { type: "button", onclick: () => {
     if (canvas.things.length) write(seen(placed()));
     else told.textContent = "The canvas is empty.";
