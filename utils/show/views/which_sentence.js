@@ -212,6 +212,6 @@ function draw({ model, world, start, sentence, hidden }) {
   return [make("label", { class: "view-field view-typed" }, make("span", {}, "Your sentence, in English or Chinese"), field), languages, line,
     make("div", { class: "view-moves-back" }, describe, exchange),
     make("div", { class: "view-halves" }, make("div", {}, ...canvas.nodes),
-      make("div", {}, make("p", { class: "view-label" }, "What fits (✓: true of the picture). Choose a sentence to see its patches:"), bars)),
+      make("div", {}, make("p", { class: "view-label" }, "What fits (✓: true of the picture). Choose a sentence to see its patches (solid: for it, dashed: against it):"), bars)),
     answer, size];
 }
