@@ -215,19 +215,24 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(c
     page.close()
 
 
+def run_in_a_tab(chromium, address, file, source):
+    """Write a notebook of one cell, open it in a tab of its own, and run it."""
+    kernel = {"kernelspec": notebooks.KERNEL}
+    nbformat.write(new_notebook(cells=[new_code_cell(source)], metadata=kernel), file)
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    page.goto(address.replace("/?", f"/lab/workspaces/{file.stem}/tree/my/{file.name}?"))
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
+    page.locator(".jp-CodeCell .cm-content").click()
+    page.keyboard.press("Control+Enter")
+    return page
+
+
 def test_what_is_printed_breaks_between_words_and_a_wide_figure_fits(chromium, address, folder):
     drawn = "%config InlineBackend.figure_formats = ['svg']\nimport matplotlib.pyplot as plt"
     wide = f"{drawn}\nplt.subplots(figsize=(15, 1));"
     source = f"{wide}\nprint('twelveletter' + ' twelveletter' * 40)"
-    kernel = {"kernelspec": notebooks.KERNEL}
-    file = folder / "my" / "wide.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(source)], metadata=kernel), file)
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
-    page.goto(address.replace("/?", "/lab/workspaces/wide/tree/my/wide.ipynb?"))
-    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
-    page.locator(".jp-CodeCell .cm-content").click()
-    page.keyboard.press("Control+Enter")
+    page = run_in_a_tab(chromium, address, folder / "my" / "wide.ipynb", source)
     printed = page.locator(".jp-OutputArea-output pre", has_text="twelveletter")
     assert printed.evaluate(LINES_OF_WORDS) == [1]
     place = page.locator(".jp-OutputArea")
@@ -238,15 +243,8 @@ def test_what_is_printed_breaks_between_words_and_a_wide_figure_fits(chromium, a
 
 
 def test_a_model_is_handed_to_the_page_and_not_to_the_notebook(chromium, address, folder):
-    kernel = {"kernelspec": notebooks.KERNEL}
     live = folder / "my" / "live.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(LIVE)], metadata=kernel), live)
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
-    page.goto(address.replace("/?", "/lab/workspaces/live/tree/my/live.ipynb?"))
-    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
-    page.locator(".jp-CodeCell .cm-content").click()
-    page.keyboard.press("Control+Enter")
+    page = run_in_a_tab(chromium, address, live, LIVE)
     answer = page.locator(".view-answer")
     expect(answer).to_contain_text("Most likely next", timeout=120_000)
     page.get_by_label("Begin a text").press_sequentially(" or not ")
