@@ -523,7 +523,7 @@ gpus, weights, tokens = plan_run(1e6, 30, 2, 1e15, 0.4, 20)
 print(f"{gpus:.0f} GPUs, {weights / 1e9:.0f} billion weights, {tokens / 1e9:,.0f} billion tokens")
 
 # %% [markdown]
-# Hoffmann et al. {cite}`hoffmann2022training` describe the loss by a law with a floor $E$ and two terms that fall as powers:
+# {cite:t}`hoffmann2022training` describe the loss by a law with a floor $E$ and two terms that fall as powers:
 #
 # $$
 # L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
@@ -589,7 +589,7 @@ observe(
 )
 
 # %% [markdown]
-# Kaplan et al. {cite}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. The [deeper page](deeper/15_limits.ipynb) explains why theirs differ, and how uncertain ours is.
+# {cite:t}`kaplan2020scaling` found an exponent of 0.73, and Hoffmann et al. about 0.5, at which weights and tokens grow alike. The [deeper page](deeper/15_limits.ipynb) explains why theirs differ, and how uncertain ours is.
 
 # %% [markdown]
 # ## Look inside

@@ -121,7 +121,7 @@ observe(
 )
 
 # %% [markdown]
-# So this network learned which patches are in the same row, but hardly which of them touch: positions at the two ends of a row are similar, too. Dosovitskiy et al. {cite}`dosovitskiy2021image` trained on far more pictures. In their networks, positions in the same row are similar, and so are those in the same column.
+# So this network learned which patches are in the same row, but hardly which of them touch: positions at the two ends of a row are similar, too. {cite:t}`dosovitskiy2021image` trained on far more pictures. In their networks, positions in the same row are similar, and so are those in the same column.
 
 # %% [markdown]
 # ```{exercise} The likeness of positions
@@ -502,7 +502,7 @@ check("several_ways", several_ways)
 # (deeper-gap)=
 # ## The gap between pictures and sentences
 #
-# *5 minutes.* **Do pictures and sentences share one space?** A picture's own sentence is more similar to it than other sentences are. That doesn't mean that the two are close. Liang et al. {cite}`liang2022mind` found two clouds, far apart, in every model that they looked at. Their **modality gap** is the distance between the means of the two clouds.
+# *5 minutes.* **Do pictures and sentences share one space?** A picture's own sentence is more similar to it than other sentences are. That doesn't mean that the two are close. {cite:t}`liang2022mind` found two clouds, far apart, in every model that they looked at. Their **modality gap** is the distance between the means of the two clouds.
 
 # %%
 u, v = space.clouds(clip)  # of 300 new scenes, (300, 64) each
@@ -595,7 +595,7 @@ observe(
 # (deeper-fooled)=
 # ## What else is in the picture: can a seven turn a three into a seven?
 #
-# *3 minutes.* **Does it hurt that something else is in the picture?** Goh et al. {cite}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Our scenes hold no written words, but two digits can lie next to each other: a red three and a blue seven. Ten sentences ask for the red digit: *a red zero* to *a red nine*. No red seven is there, but a seven is, and something red.
+# *3 minutes.* **Does it hurt that something else is in the picture?** {cite:t}`goh2021multimodal` put a note that said *iPod* on an apple, and CLIP saw an iPod. Our scenes hold no written words, but two digits can lie next to each other: a red three and a blue seven. Ten sentences ask for the red digit: *a red zero* to *a red nine*. No red seven is there, but a seven is, and something red.
 
 # %% tags=["evidence"]
 shares = space.misled(clip)

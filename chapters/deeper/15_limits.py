@@ -127,7 +127,7 @@ observe(
 )
 
 # %% [markdown]
-# The article's table has four lines: Transformers learn parity and counters such as aⁿbⁿ, brackets in part, and context-sensitive languages not at all {cite}`unsigned2025architectures`. Here are a counter and a context-sensitive language, by the length of the words. That an LSTM can count with its cells was shown by Weiss et al. {cite}`weiss2018practical`, and the lesson's, set by hand, counts to a thousand. These are trained.
+# The article's table has four lines: Transformers learn parity and counters such as aⁿbⁿ, brackets in part, and context-sensitive languages not at all {cite}`unsigned2025architectures`. Here are a counter and a context-sensitive language, by the length of the words. That an LSTM can count with its cells was shown by {cite:t}`weiss2018practical`, and the lesson's, set by hand, counts to a thousand. These are trained.
 
 # %%
 ends = [longest for _, longest in SPANS]
@@ -310,7 +310,7 @@ observe(
 # | Parity is learned. | {cite}`bhattamishra2020ability` find little success with periodic languages and modular counting, of which parity is one. |
 # | Counter languages are learned, with limited depth. | {cite}`bhattamishra2020ability` find Transformers that do well on some counter languages, and set weights for these languages by hand. |
 # | Even pairs are learned, too: a word has an even number of neighbours that differ. | {cite}`bhattamishra2020ability` list no such language. Neighbours differ an even number of times exactly if the last symbol is the same as the first, so a network has to keep one symbol. We measured only whether it keeps the [first](#deeper-languages). |
-# | Brackets (Dyck) are learned in part. | {cite}`bhattamishra2020ability` set weights for one kind by hand, and find that Transformers learn it. {cite}`hahn2020theoretical` proves that with hard attention, a Transformer of fixed size can't match two kinds at all lengths. [Ours](#deeper-languages) read both kinds at the lengths of training, and fewer and fewer words beyond. |
+# | Brackets (Dyck) are learned in part. | {cite}`bhattamishra2020ability` set weights for one kind by hand, and find that Transformers learn it. {cite:t}`hahn2020theoretical` proves that with hard attention, a Transformer of fixed size can't match two kinds at all lengths. [Ours](#deeper-languages) read both kinds at the lengths of training, and fewer and fewer words beyond. |
 # | Context-sensitive languages aren't learned. | One of them is: in our runs, the Transformer without positions reads most words of aⁿbⁿcⁿ at [twice its lengths](#claim-comp-2), and none at more than four times. We measured no other. |
 # | Positions are finite in number, so the length of sequences is limited. | It holds for a table of learned positions. [Ours](#deeper-languages) without a table fail beyond the lengths of training as well, so the lengths that they saw limit them first. |
 # | Floating-point numbers limit the number of states, and how far a counter counts. | With about $\log T$ digits, a Transformer stays within TC⁰ {cite}`merrill2023parallelism`. For machines set by hand, we measure it: below for parity, and in the next section for a [stack](#deeper-numbers). |
@@ -322,7 +322,7 @@ observe(
 # | Several passes are worse than more data (by Kaplan et al.). | {cite}`muennighoff2023scaling` measure it: up to four passes are nearly as good. |
 # | Every continuous function from sequences to sequences can be approximated on compact sets. | {cite}`yun2020transformers` prove it, for the average error over such a set. Without positions, it holds for functions that treat all positions alike. |
 #
-# A proof has its fine print: which numbers, how many steps, and whether it says *can be set* or *is learned*. {cite}`hahn2020theoretical` shows how much depends on it. If each head attends to a single position, no Transformer computes parity. With softmax, one symbol of $n$ moves the output at any other position by at most a constant over $n$. That doesn't forbid parity; it forbids being sure of it on long words. {cite}`chiang2022overcoming` set weights that compute it, and with layer norm they are sure as well.
+# A proof has its fine print: which numbers, how many steps, and whether it says *can be set* or *is learned*. {cite:t}`hahn2020theoretical` shows how much depends on it. If each head attends to a single position, no Transformer computes parity. With softmax, one symbol of $n$ moves the output at any other position by at most a constant over $n$. That doesn't forbid parity; it forbids being sure of it on long words. {cite}`chiang2022overcoming` set weights that compute it, and with layer norm they are sure as well.
 #
 # Which numbers a machine has does matter. We run the parity Transformer of the lesson on longer and longer words, in three kinds of numbers.
 
@@ -647,7 +647,7 @@ observe(
 )
 
 # %% [markdown]
-# A law without a floor would be simpler. Kaplan et al. {cite}`kaplan2020scaling` describe weights and tokens together:
+# A law without a floor would be simpler. {cite:t}`kaplan2020scaling` describe weights and tokens together:
 #
 # $$
 # L(N, D) = \left( \left( \frac{N_c}{N} \right)^{\alpha_N / \alpha_D} + \frac{D_c}{D} \right)^{\alpha_D}
@@ -703,7 +703,7 @@ observe(
 # %% [markdown]
 # The floor's interval begins at zero. A law with a lower floor and smaller exponents fits nearly as well, because our sizes end long before the loss stops falling. Both exponents could also be those of Hoffmann et al., 0.34 and 0.28. So the law is good for one step more, and can't say where the loss will end.
 #
-# Kaplan et al. {cite}`kaplan2020scaling` plot the loss over the operations, too. We do the same for the ladder and for the runs with [equal operations](#deeper-budgets). For each number of operations, the law gives the best size, and the loss at this size.
+# {cite:t}`kaplan2020scaling` plot the loss over the operations, too. We do the same for the ladder and for the runs with [equal operations](#deeper-budgets). For each number of operations, the law gives the best size, and the loss at this size.
 
 # %%
 equal = experiments.load("equal_operations")
@@ -881,7 +881,7 @@ observe(
 # %% [markdown]
 # So size and text should grow nearly alike, by both methods, and Kaplan's 0.73 lies far outside the interval. The points aren't part of this book. With `svg_extracted_data.csv` in your `BOOK_DATA` folder, `scaling.fit_scaling_law(*chinchilla())` fits the law on your machine; `chinchilla` comes from `utils.data.chinchilla`.
 #
-# And Kaplan? Pearce and Song {cite}`pearce2024reconciling` find two reasons: weights were counted without embeddings, and the models were small, so that the embeddings were a large part. Porian et al. {cite}`porian2024resolving` trained anew and found three: the operations of the last layer were left out, the warm-up was too long for small models, and the optimiser wasn't tuned for each size. We can at least count our own weights in Kaplan's way; the operations stay as they are.
+# And Kaplan? {cite:t}`pearce2024reconciling` find two reasons: weights were counted without embeddings, and the models were small, so that the embeddings were a large part. {cite:t}`porian2024resolving` trained anew and found three: the operations of the last layer were left out, the warm-up was too long for small models, and the optimiser wasn't tuned for each size. We can at least count our own weights in Kaplan's way; the operations stay as they are.
 
 # %%
 sizes = ladder.LADDER | ladder.BETWEEN
@@ -943,7 +943,7 @@ observe(
 )
 
 # %% [markdown]
-# How much new text would have been as good? We read it off the other curve. Muennighoff et al. {cite}`muennighoff2023scaling` found a law for this: after $R^*$ repetitions, what a further one adds has fallen to $1/e$. Their models had up to nine billion weights, and $R^*$ was about 15.
+# How much new text would have been as good? We read it off the other curve. {cite:t}`muennighoff2023scaling` found a law for this: after $R^*$ repetitions, what a further one adds has fallen to $1/e$. Their models had up to nine billion weights, and $R^*$ was about 15.
 
 # %%
 fresh = sorted((fmean(loss), n) for n, loss in read["new"].items())
