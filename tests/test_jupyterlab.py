@@ -46,6 +46,17 @@ jupyter.main(["lab", *sys.argv[2:]])
 """
 
 
+# JupyterLab that has ended, and has left the thread of a request behind.
+ENDED = """
+import threading
+from jupyterlab.labapp import LabApp
+from utils.press import jupyter
+left = threading.Thread(target=threading.Event().wait)
+LabApp.launch_instance = lambda options: left.start()
+jupyter.open_lab("book-lab", jupyter.MINE / "00_first_steps.ipynb", [])
+"""
+
+
 LIVE = """
 from pathlib import Path
 from utils.show.views import models
@@ -213,6 +224,10 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(c
     page.keyboard.press("Control+Enter")
     expect(answer).to_contain_text(f"○ {titled('gradient_step')}: not started")
     page.close()
+
+
+def test_a_thread_that_is_left_over_does_not_keep_the_reader_waiting():
+    subprocess.run([sys.executable, "-c", ENDED], cwd=ROOT, check=True, timeout=120)
 
 
 def run_in_a_tab(chromium, address, file, source):

@@ -196,6 +196,8 @@ def open_lab(workspace: str, page: Path, options: list[str]) -> None:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         own.append("--allow-root")
     LabApp.launch_instance([*own, *options])
+    sys.stdout.flush()
+    os._exit(0)  # without waiting for the thread of a request that was cut off: it never ends
 
 
 def tidy(model: dict, **_: object) -> None:
