@@ -555,8 +555,8 @@ for k, d in enumerate(sorted(set(D))):
     points = [(n, loss) for n, tokens, loss in zip(N, D, losses) if tokens == d]
     ax.plot(*zip(*points), "o^sD"[k], color=f"C{k}", label=f"{d / 1e6:.1f} million tokens")
     ax.plot(grid, law.loss(grid, d), color=f"C{k}", linewidth=1)
-ends, form = [[abs(step["test"] - step[end])] for end in ("low", "high")], {"elinewidth": 3}
-ax.errorbar(step["parameters"], step["test"], ends, fmt="k*", ecolor="0.5", capsize=7, **form)
+ends = [[abs(step["test"] - step[end])] for end in ("low", "high")]
+ax.errorbar(step["parameters"], step["test"], ends, fmt="k*", ecolor="0.5", capsize=7)
 ax.set(xscale="log", xlabel="weights", ylabel="loss (nats)")
 ax.legend()
 plt.show()

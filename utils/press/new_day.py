@@ -71,13 +71,10 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
 
 def entered(topic: str) -> list[str]:
     """The lists in which a day is entered, and its page of the reference."""
-    lists = [name for name in map(Path, lessons.pages()) if name.stem == topic or not _other(name)]
-    return [lessons.REGISTRY, QUESTIONS, *(name.as_posix() for name in lists)]
-
-
-def _other(page: Path) -> bool:
-    """Whether a page of the reference is of one module, and so of another day."""
-    return page.parent.name == lessons.REFERENCE and page.stem != "index"
+    of_modules = f"{lessons.REFERENCE}/"
+    mine = {f"{of_modules}index.rst", f"{of_modules}{topic}.rst"}
+    lists = [name for name in lessons.pages() if not name.startswith(of_modules) or name in mine]
+    return [lessons.REGISTRY, QUESTIONS, *lists]
 
 
 def _imported() -> set[str]:
