@@ -14,12 +14,14 @@ from urllib.request import urlopen
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from utils import ROOT
 from utils.exercises.numbers import titled
 from utils.press import notebooks
+from utils.press.jupyter import DATA
 from utils.press.lessons import days
 from utils.press.readable import references
 
@@ -228,6 +230,15 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(c
 
 def test_a_thread_that_is_left_over_does_not_keep_the_reader_waiting():
     subprocess.run([sys.executable, "-c", ENDED], cwd=ROOT, check=True, timeout=120)
+
+
+def test_a_lesson_computes_with_one_thread_as_in_the_tests(monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(DATA))
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    source = "import torch; print(torch.get_num_threads())"
+    notebook = new_notebook(cells=[new_code_cell(source)])
+    NotebookClient(notebook, kernel_name="python3").execute()
+    assert notebook.cells[0].outputs[0].text == "1\n"
 
 
 def run_in_a_tab(chromium, address, file, source):
