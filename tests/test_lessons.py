@@ -64,12 +64,11 @@ def lacks(day: lessons.Day) -> list[str]:
     lesson = text(day) + text(day, "deeper")
     counted = {
         "exercises": lesson.count("{exercise}"),
-        "figures": len(re.findall(r"caption\b.*?: ", lesson)),
         "claims": sum(entry["chapter"] == day.stem for entry in claims.registry().values()),
     }
-    least = {"exercises": 8, "figures": 4, "claims": 5}
+    least = {"exercises": 8, "claims": 5}
     if day.number == 0:  # half a day
-        least = {"exercises": 4, "figures": 2, "claims": 1}
+        least = {"exercises": 4, "claims": 1}
     found = [
         f"{counted[what]} {what}, at least {least[what]} are needed"
         for what in least

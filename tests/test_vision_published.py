@@ -323,8 +323,9 @@ def with_end(number):
 
 OF_CLIP = {
     "no tower": (without_config("vision_config"), "config.json lacks 'hidden_"),
-    "no end": (with_end([3]), r"eos_token_id = \[3\]: it is a whole number"),
-    "an end below 0": (with_end(-1), "eos_token_id = -1: it is a whole number"),
+    "no end": (with_end([3]), r"eos_token_id = \[3\]: it is an id"),
+    "an end below 0": (with_end(-1), f"eos_token_id = -1: it is an id from 0 to {V - 1}"),
+    "an end behind the vocabulary": (with_end(V), f"eos_token_id = {V}: it is an id"),
     "no width": (without_config("projection_dim"), "config.json lacks 'projection_dim'"),
     "another width": (with_config(projection_dim=11), r"projection.weight is \(12, 24\)"),
 }

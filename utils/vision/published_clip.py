@@ -86,8 +86,8 @@ def _built(told: PublishedConfig) -> CLIP:
         max_len=of_text.size("max_position_embeddings"),
     )
     end = of_text.get("eos_token_id", END)
-    if type(end) is not int or end < 0:
-        raise of_text.unlike("eos_token_id", "a whole number of at least 0")
+    if type(end) is not int or not 0 <= end < config.vocab_size:
+        raise of_text.unlike("eos_token_id", f"an id from 0 to {config.vocab_size - 1}")
     end = None if end == WRONG_END else end
     text_encoder = CausalTextEncoder(config, E, parts._replace(embedding=UnscaledEmbedding), end)
     return CLIP(image_encoder, text_encoder)
