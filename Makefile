@@ -1,4 +1,4 @@
-# From Convolution to Attention. `make` lists what there is to do; without make, see the README.
+# From Convolution to Attention. `make` lists what there is to do; without make, see installing.md.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -77,8 +77,8 @@ days: $(READY) ## write the table of contents and the lists of days from lessons
 new-day: $(READY) ## begin a lesson: NUMBER=16 TOPIC=audio
 	@$(BIN)/python -m utils.press.new_day "$(NUMBER)" "$(TOPIC)"
 
-class: $(READY) ## make a folder of some days for students, and one with solutions for you: FROM=1 TO=7
-	@$(BIN)/python -m utils.press.classroom.folders $(FROM) $(TO)
+class: $(READY) ## make a folder of some days for students, and one with solutions for you: FROM=0 TO=9 WITHOUT=7
+	@$(BIN)/python -m utils.press.classroom.folders $(FROM) $(TO) $(WITHOUT)
 
 collect: $(READY) ## run what students handed in, each alone and within limits: FOLDER=hand-ins
 	@$(BIN)/python -m utils.press.classroom.collecting "$(FOLDER)"

@@ -523,7 +523,7 @@ gpus, weights, tokens = plan_run(1e6, 30, 2, 1e15, 0.4, 20)
 print(f"{gpus:.0f} GPUs, {weights / 1e9:.0f} billion weights, {tokens / 1e9:,.0f} billion tokens")
 
 # %% [markdown]
-# {cite:t}`hoffmann2022training` describe the loss by a law with a floor $E$ and two terms that fall as powers:
+# {cite:t}`hoffmann2022training` describe the loss by a **scaling law**, with a floor $E$ and two terms that fall as powers:
 #
 # $$
 # L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta} .
@@ -564,7 +564,7 @@ plt.show()
 # %% [markdown]
 # ### Ten times more to spend
 #
-# *2 minutes.* Your budget grows tenfold: a larger model, or more text? With the operations fixed, a larger model reads less, so the best size is in between. We try three budgets on six or seven sizes each.
+# *2 minutes.* Your budget grows tenfold: a larger model, or more text? With the operations fixed, a larger model reads less, so the **compute-optimal** size is in between. We try three budgets on six or seven sizes each.
 
 # %%
 equal = experiments.load("equal_operations")
@@ -575,7 +575,7 @@ curves_of = {f"C = {C:.0e}": tuple(zip(*sorted(points))) for C, points in sorted
 best = {C: scaling.parabola_minimum(*zip(*points)) for C, points in sorted(budgets.items())}
 exponent = scaling.growth(list(best), [of.N for of in best.values()])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "For each budget there is a best size, and it grows with the budget. Loss by number of weights, with the same number of operations along each curve; crosses mark the lowest points of fitted parabolas (stored experiment).", "name": "fig-lim-equal"}, "image": {"alt": "Three curves in the form of a U over weights; each has its lowest point further right and lower than the one before."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For each budget there is a best size, and it grows with the budget. Loss by number of weights, with the same number of operations along each curve (iso-FLOP curve); crosses mark the lowest points of fitted parabolas (stored experiment).", "name": "fig-lim-equal"}, "image": {"alt": "Three curves in the form of a U over weights; each has its lowest point further right and lower than the one before."}}
 ax = curves(curves_of, "weights", "loss (nats)", logx=True)
 ax.plot(*zip(*[(of.N, of.loss) for of in best.values()]), "x", color="0.2", markersize=9)
 plt.show()

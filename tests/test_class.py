@@ -21,7 +21,7 @@ from utils.press.notebooks import LessonError
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
-    return make_folders(4, 5, tmp_path_factory.mktemp("class"))
+    return make_folders(3, 5, [4], tmp_path_factory.mktemp("class"))
 
 
 def test_students_get_no_solutions_and_the_teacher_does(made):
@@ -29,9 +29,10 @@ def test_students_get_no_solutions_and_the_teacher_does(made):
         name: {path.relative_to(made / name).as_posix() for path in made.glob(f"{name}/**/*.ipynb")}
         for name in ("students", "teacher")
     }
+    assert made.name == "days-3-to-5-without-4"
     assert len(pages["students"]) == 4  # two lessons, two deeper pages
     assert pages["teacher"] - pages["students"] == {
-        f"chapters/solutions/{stem}.ipynb" for stem in ("04_attention", "05_self_attention")
+        f"chapters/solutions/{stem}.ipynb" for stem in ("03_gates", "05_self_attention")
     }
     text = "".join(path.read_text("utf-8") for path in made.glob("students/chapters/**/*.*"))
     assert "solutions/" not in text and "[Solution]" not in text
@@ -74,18 +75,21 @@ def test_a_page_names_what_its_folder_lacks():
     assert rewritten(link, page, there | {"chapters/solutions/05_a.ipynb"}) == link
 
 
-@pytest.mark.parametrize("first, last", [(3, 2), (-1, 2), (1, 99)])
-def test_days_that_there_are_not_are_refused(tmp_path, first, last):
+@pytest.mark.parametrize(
+    "first, last, without",
+    [(3, 2, ()), (-1, 2, ()), (1, 99, ()), (1, 3, [4]), (1, 3, [2, 3]), (1, 1, [1])],
+)
+def test_days_that_there_are_not_are_refused(tmp_path, first, last, without):
     with pytest.raises(LessonError):
-        make_folders(first, last, tmp_path)
+        make_folders(first, last, without, tmp_path)
     assert [*tmp_path.iterdir()] == []
 
 
 def test_a_folder_that_is_there_is_left_as_it_is(tmp_path):
-    (tmp_path / "days-0-to-0" / "students").mkdir(parents=True)
+    (tmp_path / "day-0" / "students").mkdir(parents=True)
     with pytest.raises(LessonError, match="there already"):
-        make_folders(0, 0, tmp_path)
-    assert [path.name for path in tmp_path.rglob("*")] == ["days-0-to-0", "students"]
+        make_folders(0, 0, into=tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["day-0", "students"]
 
 
 # ------------------------------------------------------------------------------ the teachers' page
@@ -105,11 +109,15 @@ def test_what_can_be_left_out_is_what_no_day_builds_on():
     assert {int(number) for number in re.findall(r"\d+", said)} == left_out
 
 
-@pytest.mark.parametrize("course", re.findall(r"weeks:\*\* (Days .*?), \D", TEACHING))
-def test_a_shorter_course_lacks_nothing_that_its_days_need(course):
+COURSES = re.findall(r"(\w+) weeks[^:]*:\*\* (Days .*?), \D", TEACHING)
+WEEKS = dict(zip("Seven Eight Nine Ten Eleven eleven".split(), [7, 8, 9, 10, 11, 11], strict=True))
+
+
+@pytest.mark.parametrize("weeks, course", COURSES)
+def test_a_shorter_course_lacks_nothing_that_its_days_need(weeks, course):
     numbers = re.sub(r"(\d+) to (\d+)", lambda m: spread(*map(int, m.groups())), course)
     found = {int(number) for number in re.findall(r"\d+", numbers)}
-    assert len(found) > 6 and needed(max(found)) == found
+    assert needed(max(found)) == found and len(found) == WEEKS[weeks]
 
 
 def spread(first: int, last: int) -> str:

@@ -135,7 +135,7 @@ def _page(title: str, body: str) -> str:
 
 def in_index(listed: list[Day]) -> str:
     """The table of the first page: what each day teaches, and what fails at its end."""
-    head = "| Day | Lesson | What fails and makes the next day necessary |\n| --- | --- | --- |"
+    head = "| Day | Lesson | What is still missing |\n| --- | --- | --- |"
     rows = [
         f"| {day.number} | [{day.title}](chapters/{day.stem}.ipynb): {day.teaches}"
         f"{'' if day.written else ' (begun)'} | {day.fails} |"

@@ -1,12 +1,13 @@
 """A folder of some days for a class, without solutions, and one for its teacher, with them.
 
-python -m utils.press.classroom.folders FROM TO     into class/days-FROM-to-TO/
+python -m utils.press.classroom.folders FROM TO [WITHOUT …]     into class/days-FROM-to-TO/
 """
 
 import os
 import re
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from utils import ROOT
@@ -64,21 +65,30 @@ make collect FOLDER=that-folder
 ```"""
 
 
-def make_folders(first: int, last: int, into: Path = CLASS) -> Path:
+def make_folders(first: int, last: int, without: Collection[int] = (), into: Path = CLASS) -> Path:
     """Write `students/` and `teacher/` for the days from first to last; return their folder.
 
+    without: days between these two that are left out.
     Raises: LessonError if there are no such days, or the folder is there already.
     """
     known = days()
     if not 0 <= first <= last < len(known):
         raise LessonError(f"The days are 0 to {known[-1].number}: name two, as in FROM=1 TO=7.")
-    made = into / f"days-{first}-to-{last}"
+    if not all(first < number < last for number in without):
+        raise LessonError(
+            "What is left out lies between the first day and the last, as in FROM=0 TO=9 WITHOUT=7."
+        )
+    left_out = " and ".join(map(str, sorted(set(without))))
+    which = f"Days {first} to {last}" + f" without {left_out}" * bool(without)
+    which = f"Day {first}" if first == last else which
+    made = into / which.lower().replace(" ", "-")
     if os.path.lexists(made):
         raise LessonError(f"{shown(made)} is there already: rename it, and its work is safe.")
     draft = into / f".{made.name}.{os.getpid()}"
+    taught = set(range(first, last + 1)).difference(without)
     try:
         for name in ("students", "teacher"):
-            _make(draft / name, first, last, solutions=name == "teacher")
+            _make(draft / name, taught, which, solutions=name == "teacher")
         draft.replace(made)
     except OSError as error:
         raise LessonError(f"{shown(made)} can't be written: {error.strerror}.") from error
@@ -87,7 +97,7 @@ def make_folders(first: int, last: int, into: Path = CLASS) -> Path:
     return made
 
 
-def _make(folder: Path, first: int, last: int, solutions: bool) -> None:
+def _make(folder: Path, taught: set[int], which: str, solutions: bool) -> None:
     folder.mkdir(parents=True)
     for part in PARTS:
         if (ROOT / part).is_dir():
@@ -98,8 +108,7 @@ def _make(folder: Path, first: int, last: int, solutions: bool) -> None:
     pages = [
         script.relative_to(ROOT)
         for script in scripts()
-        if first <= int(script.stem[:2]) <= last
-        and (solutions or script.parent.name != "solutions")
+        if int(script.stem[:2]) in taught and (solutions or script.parent.name != "solutions")
     ]
     there = {page.with_suffix(".ipynb").as_posix() for page in pages} | set(PARTS)
     for page in pages:
@@ -110,7 +119,6 @@ def _make(folder: Path, first: int, last: int, solutions: bool) -> None:
         for cell in notebook.cells:
             cell.source = rewritten(cell.source, page, there)
         write(notebook, (folder / page).with_suffix(".ipynb"))
-    which = f"Day {first}" if first == last else f"Days {first} to {last}"
     lesson = pages[0].stem
     more = (TEACHER if solutions else STUDENTS).replace("{lesson}", lesson)
     text = README.format(days=which, lesson=lesson, more=more)
@@ -143,10 +151,10 @@ def rewritten(text: str, page: Path, there: set[str]) -> str:
 
 if __name__ == "__main__":
     try:
-        first, last = map(int, sys.argv[1:])
+        first, last, *without = map(int, sys.argv[1:])
     except ValueError:
         sys.exit("Which days? Name the first and the last, as in `make class FROM=1 TO=7`.")
     try:
-        print(f"For your students and for you: {shown(make_folders(first, last))}")
+        print(f"For your students and for you: {shown(make_folders(first, last, without))}")
     except LessonError as error:
         sys.exit(str(error))
