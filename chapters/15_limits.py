@@ -733,7 +733,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "comp-6",
-    "Yes, if numbers are exact, as in the proof: here a stack holds {single} brackets in float32, {noisy} with a noise of a thousandth.",
+    "Can't tell here: the proof needs exact numbers. In float32, a stack in one number holds {single} brackets; with a noise of a thousandth, {noisy}.",
     single=deepest["float32"],
     noisy=deepest["float32, noise of 0.001"],
     holds=lambda single, noisy: noisy + 3 < single < 20,

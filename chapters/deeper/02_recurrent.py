@@ -231,7 +231,7 @@ claim(
     keep=sure[1000],
     other=max(other),
     holds=lambda keep, other: keep > 0.8 and other < 0.5,
-    scale="the symbol: 32 units, mean of ten seeds, the better of two rates; the light: 8 units, three seeds, trained on 16 steps",
+    scale="the symbol: 32 units, mean of ten seeds, the better of two rates; the bit: 8 units, three seeds, trained on 16 steps",
 )
 
 # %% [markdown]

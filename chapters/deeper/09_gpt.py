@@ -1265,7 +1265,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "gpt-3",
-    "Yes, if the task is to copy: without these heads {usual:.1f} nats become {without:.1f}, without the rest {rest:.1f}. But one block, without any, gains {alone:.1f}.",
+    "Can't tell here: only copying was tried. Without these heads {usual:.1f} nats become {without:.1f}, without the rest {rest:.1f}; one block, without any, gains {alone:.1f}.",
     usual=in_the_end("again"),
     without=in_the_end("without induction heads"),
     rest=in_the_end("without the rest"),

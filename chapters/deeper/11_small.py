@@ -203,7 +203,7 @@ cost_of = {name: whole - of[most] for name, of in at.items()}
 # %% tags=["evidence"]
 claim(
     "pre-9",
-    "Yes, unless they are the most important: {most} of 16 then cost {first:.1f} points, {random:.1f} at random and {least:.1f} if least important; all cost {all:.0f}.",
+    "Yes, if they aren't the most important: {most} of 16 cost {random:.1f} points at random, {least:.1f} if least important, {first:.1f} if most; all cost {all:.0f}.",
     most=most,
     least=100 * cost_of["least important first"],
     random=100 * cost_of["at random"],

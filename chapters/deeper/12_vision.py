@@ -341,7 +341,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "vis-3",
-    "No: its strongest patch is on the named thing in {attention:.0%} of scenes. A random patch with ink is in {ink:.0%}, occlusion's is in {occlusion:.1%}.",
+    "Can't tell here: pictures are encoded before a thing is named. So attention's strongest patch is on it in {attention:.0%} (any ink: {ink:.0%}; occlusion: {occlusion:.1%}).",
     attention=on["attention"],
     ink=on["any ink"],
     occlusion=on["occlusion"],

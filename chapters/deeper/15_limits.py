@@ -585,7 +585,7 @@ observe(
 large, small = (fmean(row["answers"] for row in by_heart(width, 2)) for width in (64, 8))
 claim(
     "comp-5",
-    "Yes, if wide enough: two blocks know {large:.0%} of a random table at width 64, {small:.0%} at width 8; on new sequences they guess ({new:.0%}).",
+    "Can't tell here: one random table isn't every function. Two blocks know {large:.0%} of it at width 64, {small:.0%} at width 8; beyond it, they guess ({new:.0%}).",
     large=large,
     small=small,
     new=fmean(row["new"] for row in by_heart(64, 2)),
@@ -818,7 +818,7 @@ claim(
     exponent=exponent,
     low=within.low,
     high=within.high,
-    holds=lambda exponent, low, high: low < 0.55 < exponent < 0.68 < high,
+    holds=lambda exponent, low, high: low < 0.51 < 0.53 < exponent < 0.7 < 0.73 < high,
     experiment="equal_operations",
     scale="three budgets of 5e10 to 8e11 operations, six or seven sizes each, 9 to 725 thousand weights; one text, one seed",
 )
