@@ -756,7 +756,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "fore-2",
-    "Yes, if they learn from a hundred series: the best has {best:.2f}, SARIMAX {classic:.2f}, the worst about as much ({worst:.2f}). From one, SARIMAX beats all ({one_best:.2f} at best).",
+    "Yes, if they learn from a hundred series ({best:.2f} to {worst:.2f}; SARIMAX {classic:.2f}, level with the worst); from one, SARIMAX wins ({one_best:.2f} at best).",
     **reached,
     classic=alone["SARIMAX"],
     holds=lambda best, worst, one_best, classic: (

@@ -824,7 +824,7 @@ powers = {
 matrices = operations("additive", 16, 16, 512) / operations("dot", 16, 16, 512)
 claim(
     "s2s-8",
-    "Yes, if no matrix comes before the score: exponents {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive, with two, does {matrices:.0f} times that.",
+    "Yes, if no matrix comes first: exponents {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive, with two, does {matrices:.0f} times that.",
     **{name: value.item() for name, value in powers.items()},
     matrices=matrices,
     holds=lambda T, S, d, matrices: T == S == d == 1 and matrices > 10,

@@ -383,7 +383,7 @@ peaks = [1 + of.argmax().item() for of in by_lag["weekly"][1]]  # days back
 # %% tags=["evidence"]
 claim(
     "fore-5",
-    "Yes, if the head is chosen for it: the best of four gives weeks {least:.1f} to {most:.1f} times an even share, all together {low:.1f} to {high:.1f}.",
+    "Yes, if the head is chosen for it: the best of four gives weeks {least:.1f} to {most:.1f} times an even share, all {low:.1f} to {high:.1f}.",
     least=min(best),
     most=max(best),
     low=min(together),

@@ -585,7 +585,7 @@ observe(
 large, small = (fmean(row["answers"] for row in by_heart(width, 2)) for width in (64, 8))
 claim(
     "comp-5",
-    "Can't tell here: one random table isn't every function. Two blocks know {large:.0%} of it at width 64, {small:.0%} at width 8; beyond it, they guess ({new:.0%}).",
+    "Can't tell here: no table is every function. Two blocks learn {large:.0%} of one at width 64, {small:.0%} at 8; others they guess ({new:.0%}).",
     large=large,
     small=small,
     new=fmean(row["new"] for row in by_heart(64, 2)),
