@@ -353,11 +353,11 @@ table(
 # %% tags=["evidence"]
 claim(
     "comp-3",
-    "No: the paper proves that it is, with exact numbers and unlimited written steps. In bfloat16, even parity set by hand fails at {half} symbols.",
+    "No: Pérez et al. prove that it is, with exact numbers and unlimited written steps. In bfloat16, even parity set by hand fails at {half} symbols.",
     half=2 * reached[torch.bfloat16],
     holds=lambda half: 20 <= half <= reached[torch.float32] / 2,
     counted=True,
-    scale="cited from the paper; two blocks set by hand, 20 words for each of eight lengths, 10 to 1,280 symbols",
+    scale="cited from Pérez et al.; two blocks set by hand, 20 words for each of eight lengths, 10 to 1,280 symbols",
 )
 
 # %% [markdown]
