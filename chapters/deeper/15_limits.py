@@ -353,7 +353,7 @@ table(
 # %% tags=["evidence"]
 claim(
     "comp-3",
-    "No: Pérez et al. prove that it is, with exact numbers and unlimited written steps. In bfloat16, even parity set by hand fails at {half} symbols.",
+    "No: Pérez et al. prove that it is, with exact numbers and unlimited written steps. In bfloat16, parity set by hand fails at {half} symbols.",
     half=2 * reached[torch.bfloat16],
     holds=lambda half: 20 <= half <= reached[torch.float32] / 2,
     counted=True,
