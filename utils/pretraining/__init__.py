@@ -1,4 +1,6 @@
-"""Days 10 and 11: pre-training, and small models. An encoder learns from text without labels, and others published theirs.
+"""Days 10 and 11: pre-training, and small models.
+
+An encoder learns from text without labels, and others published theirs.
 
 Read `masking` first, then `encoders`, `distillation`, `pairs`, `spans`, `relative` and
 `text_to_text`, and for published models `published`, `published_t5`, `pieces` and `sizes`.
