@@ -78,9 +78,9 @@ def make_folders(first: int, last: int, without: Collection[int] = (), into: Pat
         raise LessonError(
             "What is left out lies between the first day and the last, as in FROM=0 TO=9 WITHOUT=7."
         )
-    left_out = " and ".join(map(str, sorted(set(without))))
-    which = f"Days {first} to {last}" + f" without {left_out}" * bool(without)
-    which = f"Day {first}" if first == last else which
+    which = f"Day {first}" if first == last else f"Days {first} to {last}"
+    if without:
+        which += f" without {' and '.join(map(str, sorted(set(without))))}"
     made = into / which.lower().replace(" ", "-")
     if os.path.lexists(made):
         raise LessonError(f"{shown(made)} is there already: rename it, and its work is safe.")
