@@ -418,7 +418,7 @@ table(rows, [*headers, "nats of the next word"])
 
 # %% tags=["evidence"]
 of = {row["family"]: row for row in families.rows}
-encoder, decoder, both = (of[name] for name in ("encoder", "decoder", "both, infilling"))
+encoder, decoder = of["encoder"], of["decoder"]
 
 # %% [markdown]
 # (claim-pre-2)=

@@ -377,7 +377,6 @@ plt.show()
 # %%
 best = looks.column("best head", market="weekly")
 together = looks.column("at weeks", market="weekly")
-without = fmean(looks.column("best head", market="no season"))
 peaks = [1 + of.argmax().item() for of in by_lag["weekly"][1]]  # days back
 
 # %% tags=["evidence"]
