@@ -685,10 +685,10 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if pooling spans the picture: networks then read {whole:.0%} of moved digits and {still:.0%} of unmoved ones. Small windows manage {small:.0%}; no pooling, {none:.0%}.",
+    "No: even where pooling spans the picture, networks read {whole:.0%} of moved digits and {still:.0%} of unmoved ones. Small windows manage {small:.0%}; no pooling, {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
     still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
-    holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still < whole + 0.12,
+    holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still - 0.05,
     experiment="moved_digits",
     scale="a move by one pixel, 360 test digits of 8 × 8, small windows of 2 × 2, no jitter, three seeds, the best of four learning rates",
 )

@@ -783,7 +783,7 @@ claim(
     rotary=mean_at["echo", "rotary", 40],
     holds=lambda waves, copied, rotary: max(waves, copied) < 0.5 and rotary > 0.8,
     experiment="positions_length",
-    scale="small decoders, trained on up to 20 symbols, three seeds",
+    scale="small decoders, trained on up to 20 symbols, three seeds; the paper says only that they may",
 )
 
 # %% tags=["evidence"]
