@@ -792,7 +792,7 @@ check("bidirectional_final_states", final_states)
 # :label: exercise-peepholes
 #
 # *Stretch, 15 minutes.* An LSTM's gates see $h$, but not the cell that they guard. **Peephole connections**
-# {cite}`gers2000recurrent` change that: before the sigmoid, the input gate and the forget gate add
+# {cite:t}`gers2000recurrent` change that: before the sigmoid, the input gate and the forget gate add
 # $p_i \odot c_{t-1}$ and $p_f \odot c_{t-1}$, and the output gate, which comes last, adds $p_o \odot c_t$. Write
 # the step. The sum of all other terms has been computed for you: `a`, in the order i, f, g, o.
 # ([Solution](../solutions/03_gates.ipynb#solution-peepholes))
@@ -835,7 +835,7 @@ check("one_standard_error", choose)
 # :label: exercise-chrono-initialisation
 #
 # *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*
-# {cite}`tallec2018can` draws a time for each unit, uniformly from 1 to `longest - 1` steps. The forget gate's bias
+# {cite:t}`tallec2018can` draws a time for each unit, uniformly from 1 to `longest - 1` steps. The forget gate's bias
 # is the logarithm of this time, and the input gate's bias is its negative. Write it for given numbers `u`, drawn
 # uniformly from 0 to 1. Then measure: build an untrained LSTM of 32 units and let it read 100 random inputs. In how
 # many units is at least a tenth of the gradient of $c_{100}$ with respect to $c_0$ left, with a forget bias of 0,

@@ -817,7 +817,7 @@ observe(
 # ## Rotary positions: how can a score know the distance?
 #
 # *5 minutes.* A row that is added says where a word is. But a score often needs to know how far away the other word is. Can it be told that? **Rotary** positions
-# {cite}`su2021roformer` add nothing. They turn each query and each key, by an angle that grows with its position. If two vectors have both been turned, only the
+# {cite:t}`su2021roformer` add nothing. They turn each query and each key, by an angle that grows with its position. If two vectors have both been turned, only the
 # difference of the angles is left in their score.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: two positions apart, the angle between query and key is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}

@@ -346,7 +346,7 @@ claim(
 # ## Which sparse patterns reach further than a window?
 #
 # *13 minutes.* With windows alone, information from far away has to pass through many blocks. What else can a pattern contain? **Global** positions see everything and are seen by everything. The Sparse Transformer
-# {cite}`child2019generating` adds keys at a distance: if the text is written in rows of length $l$, a query sees its neighbours and its column.
+# {cite:t}`child2019generating` adds keys at a distance: if the text is written in rows of length $l$, a query sees its neighbours and its column.
 
 # %%
 rows_of_four = blocks.to_blocks(torch.arange(12.0).view(1, 1, 12, 1), 4)  # (1, 1, 3, 4, 1)

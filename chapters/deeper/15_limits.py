@@ -305,11 +305,11 @@ observe(
 #
 # | the article {cite}`unsigned2025architectures` | its source |
 # | --- | --- |
-# | The standard Transformer with hard attention is not Turing-complete. | {cite}`perez2019turing,perez2021attention` prove that it is. Their numbers have unlimited precision, their attention takes the maximum, and the decoder takes as many steps as it needs. |
+# | The standard Transformer with hard attention is not Turing-complete. | {cite:t}`perez2019turing,perez2021attention` prove that it is. Their numbers have unlimited precision, their attention takes the maximum, and the decoder takes as many steps as it needs. |
 # | With recurrence in depth, it is Turing-complete. | So it is in {cite}`dehghani2019universal`: the same block is repeated, and the number of repetitions may grow with the input. They, too, say that the standard Transformer isn't, but for numbers of finite precision. |
 # | Parity is learned. | {cite}`bhattamishra2020ability` find little success with periodic languages and modular counting, of which parity is one. |
-# | Counter languages are learned, with limited depth. | {cite}`bhattamishra2020ability` find Transformers that do well on some counter languages, and set weights for these languages by hand. |
-# | Even pairs are learned, too: a word has an even number of neighbours that differ. | {cite}`bhattamishra2020ability` list no such language. Neighbours differ an even number of times exactly if the last symbol is the same as the first, so a network has to keep one symbol. We measured only whether it keeps the [first](#deeper-languages). |
+# | Counter languages are learned, with limited depth. | {cite:t}`bhattamishra2020ability` find Transformers that do well on some counter languages, and set weights for these languages by hand. |
+# | Even pairs are learned, too: a word has an even number of neighbours that differ. | {cite:t}`bhattamishra2020ability` list no such language. Neighbours differ an even number of times exactly if the last symbol is the same as the first, so a network has to keep one symbol. We measured only whether it keeps the [first](#deeper-languages). |
 # | Brackets (Dyck) are learned in part. | {cite:t}`bhattamishra2020ability` set weights for one kind by hand, and find that Transformers learn it. {cite:t}`hahn2020theoretical` proves that with hard attention, a Transformer of fixed size can't match two kinds at all lengths. [Ours](#deeper-languages) read both kinds at the lengths of training, and fewer and fewer words beyond. |
 # | Context-sensitive languages aren't learned. | One of them is: in our runs, the Transformer without positions reads most words of aⁿbⁿcⁿ at [twice its lengths](#claim-comp-2), and none at more than four times. We measured no other. |
 # | Positions are finite in number, so the length of sequences is limited. | It holds for a table of learned positions. [Ours](#deeper-languages) without a table fail beyond the lengths of training as well, so the lengths that they saw limit them first. |
@@ -317,10 +317,10 @@ observe(
 # | A fixed depth is a fixed time. | It holds for one pass through the network. A decoder that reads its own answers makes as many passes as it writes tokens {cite}`feng2023towards,merrill2024expressive`. |
 # | Recurrent networks with rational weights are Turing-complete; that takes real numbers of unlimited precision. | In {cite}`siegelmann1995computational`, rational numbers are enough, for the states as well. Their digits have to be unlimited in number. |
 # | Attention is like a machine with counters: depth $d$ gives about $d$ of them. | No source is named. One head counts all 26 letters of a word, [below](#deeper-by-attention). |
-# | The best size and the amount of text are in proportion (by Kaplan et al.). | That is {cite}`hoffmann2022training`. {cite}`kaplan2020scaling` let the model grow faster: $N \propto C^{0.73}$, $D \propto C^{0.27}$. |
+# | The best size and the amount of text are in proportion (by Kaplan et al.). | That is {cite:t}`hoffmann2022training`. {cite:t}`kaplan2020scaling` let the model grow faster: $N \propto C^{0.73}$, $D \propto C^{0.27}$. |
 # | The loss falls as a power of parameters, data or operations, for parameters with an exponent of about 0.076. | So it is in {cite}`kaplan2020scaling`, where the embeddings aren't counted. For data, the exponent is 0.095. |
-# | Several passes are worse than more data (by Kaplan et al.). | {cite}`muennighoff2023scaling` measure it: up to four passes are nearly as good. |
-# | Every continuous function from sequences to sequences can be approximated on compact sets. | {cite}`yun2020transformers` prove it, for the average error over such a set. Without positions, it holds for functions that treat all positions alike. |
+# | Several passes are worse than more data (by Kaplan et al.). | {cite:t}`muennighoff2023scaling` measure it: up to four passes are nearly as good. |
+# | Every continuous function from sequences to sequences can be approximated on compact sets. | {cite:t}`yun2020transformers` prove it, for the average error over such a set. Without positions, it holds for functions that treat all positions alike. |
 #
 # A proof has its fine print: which numbers, how many steps, and whether it says *can be set* or *is learned*. {cite:t}`hahn2020theoretical` shows how much depends on it. If each head attends to a single position, no Transformer computes parity. With softmax, one symbol of $n$ moves the output at any other position by at most a constant over $n$. That doesn't forbid parity; it forbids being sure of it on long words. {cite:t}`chiang2022overcoming` set weights that compute it, and with layer norm they are sure as well.
 #
