@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_choice
-from utils.data.libraries import unlabelled
-from utils.data.text import EOS, Vocabulary, pad
+from utils.data.libraries import LIBRARIES, unlabelled
+from utils.data.sources import other_version
+from utils.data.text import EOS, SPECIAL, Vocabulary, pad
 from utils.pretraining import MaskedLanguageModel, cast_dice, mask_words, masked_word_loss
+from utils.show.views import models
 from utils.tasks.reading import said_by_libraries
 from utils.training.loop import History, fit
 from utils.training.optimisers import MuonAndAdamW, hidden_matrices
@@ -34,7 +36,12 @@ RATE, MATRIX_RATE = 8e-3, 2e-2  # of AdamW, and of Muon
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The frequent words of what the libraries say where nobody is tested; HIDDEN is MASK."""
+    """The frequent words of what the libraries say where nobody is tested; HIDDEN is MASK.
+
+    If other versions than the lock's are installed, these are the words that stored models know.
+    """
+    if any(map(other_version, LIBRARIES)):
+        return Vocabulary(models.load("reader").header["words"][len(SPECIAL) :])
     counts = Counter(word for module in unlabelled() for said in module for word in said)
     return Vocabulary([HIDDEN, *(word for word, count in counts.items() if count >= LEAST)])
 

@@ -11,11 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from utils.data.docstrings import docstring_text
+from utils.data.docstrings import LIBRARY, docstring_text
 from utils.data.prose import long_prose
+from utils.data.sources import other_version
 from utils.data.text import UNK, Vocabulary
 from utils.positions import Rotary
 from utils.self_attention import merge_heads, split_heads
+from utils.show.views import models
 from utils.training.loop import History
 from utils.training.recipes import tag_loss, train_once
 from utils.training.sampling import sample
@@ -93,7 +95,9 @@ SIGNS = UNK + 1  # <pad>, <bos>, <eos> and <unk> are the first ids
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The characters of the training text."""
+    """The characters of the training text, or, if another version of it is installed, a writer's."""
+    if other_version(LIBRARY):
+        return Vocabulary(models.load("documentation").header["characters"])
     return Vocabulary(docstring_text("train"))
 
 
