@@ -197,10 +197,11 @@ def fail_if_pink(cell: pytest.Item) -> None:
 
 def pytest_report_header() -> list[str]:
     """Name what will make pages fail: texts of other versions than those that were measured."""
-    from utils.data.libraries import LIBRARIES
+    from utils.data import libraries, prose
     from utils.data.sources import other_version
 
-    return [f"{told} Pages that read them fail." for told in map(other_version, LIBRARIES) if told]
+    read = sorted({*libraries.LIBRARIES, *prose.OTHERS})
+    return [f"{told} Pages that read them fail." for told in map(other_version, read) if told]
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:

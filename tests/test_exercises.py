@@ -57,6 +57,19 @@ each_mistake = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.parametrize("topic", checks)
+def test_what_a_check_gives_back_has_its_references_name_and_nothing_else_has(
+    topic,
+):
+    """Otherwise a wrong answer that a page runs on isn't told from chance (`utils.show.luck`)."""
+    source = (ROOT / "chapters" / f"{CHAPTERS[topic]}.py").read_text(encoding="utf-8")
+    given = re.findall(r"^(\w+) = check\(\"(\w+)\"", source, re.MULTILINE)
+    for name, key in given:
+        assert checks[topic].exercises[key].reference.__name__ == name
+    bound = re.findall(r"^(\w+) = ", source, re.MULTILINE)
+    assert all(bound.count(name) == [of for of, _ in given].count(name) for name, _ in given)
+
+
 def says(exercise: Exercise | Prediction) -> set[str]:
     return {mistake.says for mistake in exercise.mistakes.values()}
 

@@ -9,7 +9,7 @@ from utils.exercises.small import check
 from utils.exercises.small.distilberts_size import distilberts_size
 from utils.exercises.small.importance import importance
 from utils.exercises.small.int8_rows import int8_rows
-from utils.exercises.small.lora import lora
+from utils.exercises.small.lora import lora_layer
 from utils.pretraining import published_sizes
 from utils.pretraining.heads import head_importance
 from utils.pretraining.low_rank import LowRank
@@ -34,7 +34,7 @@ def test_lora_is_the_books():
     W, x = draw(7, 5), draw(2, 3, 5, seed=1)
     change = LowRank(W, (0, 7), 2, alpha=16.0)
     change.B.data = draw(7, 2, seed=2)
-    y, merged = lora(x, W, change.A, change.B, 16.0)
+    y, merged = lora_layer(x, W, change.A, change.B, 16.0)
     torch.testing.assert_close(merged, change(W), **EXACT)
     torch.testing.assert_close(y, F.linear(x, change(W)), **EXACT)
 

@@ -10,6 +10,7 @@ from torch import nn
 from utils.data.libraries import LIBRARIES, sentences, unlabelled
 from utils.data.text import EOS, PAD, UNK, pad
 from utils.pretraining import IGNORE, MASK
+from utils.show.views import models
 from utils.tasks import fine_tuning, pretraining
 from utils.tasks.fine_tuning import (
     RATES,
@@ -48,6 +49,7 @@ from utils.tasks.reading import (
     said_by_libraries,
     share_right,
 )
+from utils.tasks.two_bytes import restored
 from utils.training.optimisers import MuonAndAdamW
 
 SENTENCES = [[10 * i + j for j in range(i + 1)] + [EOS] for i in range(1, 9)]  # 3 to 10 ids
@@ -407,3 +409,11 @@ def test_a_bag_of_words_is_tuned_on_the_same_labels():
     assert found.setting == SETTINGS["bag of words"][by_hand.index(max(by_hand))]
     shares = [share_right(answer, validation) for answer in found.answers]
     assert shares[0] == max(found.by_setting) and len(set(shares)) == len(SEEDS)
+
+
+def test_with_other_versions_of_the_libraries_the_words_are_a_stored_readers(monkeypatch):
+    monkeypatch.setattr(pretraining, "unlabelled", lambda: ())
+    monkeypatch.setattr(pretraining, "other_version", lambda name: "another" * (name == "scipy"))
+    known = vocabulary.__wrapped__()
+    assert known.symbols == vocabulary().symbols
+    restored(new_model(0), models.load("reader").weights)  # they are as many as it was trained on

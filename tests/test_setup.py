@@ -481,7 +481,7 @@ def test_every_week_the_newest_of_all_ranges_and_another_shake_are_tried():
     newest, book = (yaml.safe_load(WORKFLOWS[name]) for name in ("newest", "book"))
     assert newest["env"]["NEWEST"] == 1 and "schedule" in newest[True]
     assert {"run": ".ci/run"} in newest["jobs"]["test"]["steps"]
-    assert "run_number" in book["env"]["BOOK_SHAKE"]
+    assert "run_number" in book["jobs"]["test"]["env"]["BOOK_SHAKE"]
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert "NEWEST" in script and "BOOK_SHAKE=${BOOK_SHAKE:-13}" in script
     assert script.count("unset BOOK_SHAKE") == 1  # in the first pass alone

@@ -204,3 +204,10 @@ def test_sentences_end_at_a_stop_and_are_on_one_line():
     assert sentences("One two.\nThree:\nfour; five\n\nSix") == [
         "One two.", "Three:", "four;", "five", "Six",
     ]  # fmt: skip
+
+
+def test_with_another_version_of_the_text_the_characters_are_a_stored_writers(monkeypatch):
+    monkeypatch.setattr(writer, "docstring_text", lambda part: "Ø")
+    monkeypatch.setattr(writer, "other_version", lambda library: "another")
+    known = writer.vocabulary.__wrapped__()
+    assert known.symbols == writer.vocabulary().symbols and len(known) == 96

@@ -152,13 +152,6 @@ def test_places_are_counted_within_their_windows():
     assert read == [1, 2.5, 6] and means == pytest.approx([6, 7.5, 11])
 
 
-def test_runs_of_words_that_two_texts_share_are_found():
-    texts = ["a b c d", "x b c d y", "a b, c d"]
-    assert writing.shared_runs(texts, 3) == {("b", "c", "d")}
-    assert not writing.shared_runs(texts, 4) and not writing.shared_runs(["a b a b a b"], 2)
-    assert not writing.shared_runs(["", "a"], 2)
-
-
 class Block(nn.Module):
     """The lesson's block, as far as its weights."""
 

@@ -95,7 +95,7 @@ SIGNS = UNK + 1  # <pad>, <bos>, <eos> and <unk> are the first ids
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The characters of the training text, or, if another version of it is installed, a writer's."""
+    """The characters of the training text; with another version of it, those of a stored writer."""
     if other_version(LIBRARY):
         return Vocabulary(models.load("documentation").header["characters"])
     return Vocabulary(docstring_text("train"))

@@ -170,15 +170,6 @@ def words_in(task: Writing, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Ten
     )
 
 
-def shared_runs(texts: Sequence[str], n: int) -> set[tuple[str, ...]]:
-    """The runs of n words that stand in more than one of some texts."""
-    found = []
-    for text in texts:
-        words = text.split()
-        found.append({tuple(words[i : i + n]) for i in range(len(words) - n + 1)})
-    return {run for i, runs in enumerate(found) for run in runs if any(run in r for r in found[:i])}
-
-
 # The book's model beside the lesson's ------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from utils.exercises.checking import Exercise, random
 
 
-def lora(x: Tensor, W: Tensor, A: Tensor, B: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
+def lora_layer(x: Tensor, W: Tensor, A: Tensor, B: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
     """Return W x + α/r · B A x for each x, and the merged weight, whose product with x is the same.
 
     Shapes: x (..., d_in), W (n, d_in), A (r, d_in), B (n, r) to outputs (..., n) and (n, d_in).
@@ -16,7 +16,7 @@ def lora(x: Tensor, W: Tensor, A: Tensor, B: Tensor, alpha: float) -> tuple[Tens
     return x @ W.T + scale * (x @ A.T) @ B.T, W + scale * B @ A
 
 
-exercise = Exercise(lora, runs=True)
+exercise = Exercise(lora_layer, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def texts():
 
 
 def scaled_by(scale: float, x: Tensor, W: Tensor, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
-    return lora(x, W, A, B, scale * len(A))
+    return lora_layer(x, W, A, B, scale * len(A))
 
 
 @exercise.mistake("α/r is missing: the change would grow with the rank.")
@@ -102,7 +102,7 @@ def subtracted(x, W, A, B, alpha):
 
 @exercise.mistake("that is the change alone: add the frozen weight's output.")
 def change_alone(x, W, A, B, alpha):
-    return lora(x, torch.zeros_like(W), A, B, alpha)
+    return lora_layer(x, torch.zeros_like(W), A, B, alpha)
 
 
 @exercise.mistake("that is the frozen weight alone: what A and B learn has no effect.")
@@ -112,29 +112,29 @@ def frozen_alone(x, W, A, B, alpha):
 
 @exercise.mistake("the merged weight is only the change: add it to W.")
 def merged_without_the_weight(x, W, A, B, alpha):
-    y, merged = lora(x, W, A, B, alpha)
+    y, merged = lora_layer(x, W, A, B, alpha)
     return y, merged - W
 
 
 @exercise.mistake("the merged weight is W unchanged: everything that A and B learned is lost.")
 def nothing_merged(x, W, A, B, alpha):
-    return lora(x, W, A, B, alpha)[0], W
+    return lora_layer(x, W, A, B, alpha)[0], W
 
 
 @exercise.mistake("the change counts twice: the merged weight already contains it.")
 def counted_twice(x, W, A, B, alpha):
-    y, merged = lora(x, W, A, B, alpha)
+    y, merged = lora_layer(x, W, A, B, alpha)
     return 2 * y - x @ W.T, merged
 
 
 @exercise.mistake("α/r is in the outputs, but not in the merged weight, so the two disagree.")
 def merged_without_the_scale(x, W, A, B, alpha):
-    return lora(x, W, A, B, alpha)[0], W + B @ A
+    return lora_layer(x, W, A, B, alpha)[0], W + B @ A
 
 
 @exercise.mistake("the merged weight is transposed: it should have the shape of W.")
 def merged_transposed(x, W, A, B, alpha):
-    y, merged = lora(x, W, A, B, alpha)
+    y, merged = lora_layer(x, W, A, B, alpha)
     return y, merged.T
 
 
@@ -149,12 +149,12 @@ def bent_between(x, W, A, B, alpha):
 
 @exercise.mistake("the whole output is scaled: α/r belongs to the change alone.")
 def all_scaled(x, W, A, B, alpha):
-    return lora(x, alpha / len(A) * W, A, B, alpha)
+    return lora_layer(x, alpha / len(A) * W, A, B, alpha)
 
 
 @exercise.mistake("α/r is in the merged weight, but not in the outputs, so the two disagree.")
 def outputs_without_the_scale(x, W, A, B, alpha):
-    return x @ W.T + (x @ A.T) @ B.T, lora(x, W, A, B, alpha)[1]
+    return x @ W.T + (x @ A.T) @ B.T, lora_layer(x, W, A, B, alpha)[1]
 
 
 @exercise.mistake("the factor is upside down: α is divided by r.")
@@ -167,47 +167,47 @@ def upside_down(x, W, A, B, alpha):
     "outputs."
 )
 def product_the_other_way(x, W, A, B, alpha):
-    return lora(x, W, A, B, alpha)[0], W + alpha / len(A) * A @ B
+    return lora_layer(x, W, A, B, alpha)[0], W + alpha / len(A) * A @ B
 
 
 @exercise.mistake("the outputs come first, then the merged weight: yours are the other way round.")
 def exchanged(x, W, A, B, alpha):
-    return lora(x, W, A, B, alpha)[::-1]
+    return lora_layer(x, W, A, B, alpha)[::-1]
 
 
 @exercise.mistake("the outputs are those of the change alone: the frozen weight adds its own.")
 def outputs_without_the_weight(x, W, A, B, alpha):
-    y, merged = lora(x, W, A, B, alpha)
+    y, merged = lora_layer(x, W, A, B, alpha)
     return y - x @ W.T, merged
 
 
 @exercise.mistake("the change is in the merged weight, but not in the outputs.")
 def outputs_without_the_change(x, W, A, B, alpha):
-    return x @ W.T, lora(x, W, A, B, alpha)[1]
+    return x @ W.T, lora_layer(x, W, A, B, alpha)[1]
 
 
 @exercise.mistake("the merged weight contains W twice.")
 def weight_twice(x, W, A, B, alpha):
-    y, merged = lora(x, W, A, B, alpha)
+    y, merged = lora_layer(x, W, A, B, alpha)
     return y, merged + W
 
 
 @exercise.mistake("the merged weight subtracts the change, and the outputs add it.")
 def merged_with_a_minus(x, W, A, B, alpha):
-    y, merged = lora(x, W, A, B, alpha)
+    y, merged = lora_layer(x, W, A, B, alpha)
     return y, 2 * W - merged
 
 
 @exercise.mistake("α is in the outputs, but not in the merged weight, so the two disagree.")
 def merged_without_alpha(x, W, A, B, alpha):
-    return lora(x, W, A, B, alpha)[0], W + B @ A / len(A)
+    return lora_layer(x, W, A, B, alpha)[0], W + B @ A / len(A)
 
 
 @exercise.mistake("in the merged weight, α is not divided by r, so it disagrees with the outputs.")
 def merged_not_divided(x, W, A, B, alpha):
-    return lora(x, W, A, B, alpha)[0], W + alpha * B @ A
+    return lora_layer(x, W, A, B, alpha)[0], W + alpha * B @ A
 
 
 @exercise.mistake("in the outputs, α is not divided by r, so they disagree with the merged weight.")
 def outputs_not_divided(x, W, A, B, alpha):
-    return scaled_by(alpha, x, W, A, B)[0], lora(x, W, A, B, alpha)[1]
+    return scaled_by(alpha, x, W, A, B)[0], lora_layer(x, W, A, B, alpha)[1]
