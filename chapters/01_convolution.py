@@ -486,15 +486,9 @@ history = train_reader(reader, data.train, jittered=True, validation=data.valida
 # %% mystnb={"figure": {"caption": "The loss of your reader falls over 24 epochs, and its accuracy rises.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses in training and validation fall, and the accuracies rise to nearly one. At first, both are worse in training than in validation."}}
 learning_curves(history)
 plt.show()
-
-# %% tags=["evidence"]
-first, checked = history.train["loss"][0], history.validation["loss"][0]
-last = history.train["loss"][-1]
-observe(
-    "In the first epoch, its loss is {first:.2f} in training and {checked:.2f} in validation; in the last, it is {last:.2f} in training.",
-    **{"first": first, "checked": checked, "last": last},
-    holds=first > checked > 5 * last,
-)
+(first, *_, last), (checked, *_) = history.train["loss"], history.validation["loss"]
+said = "Its loss in the first epoch is {first:.2f} in training and {checked:.2f} in validation."
+observe(said, first=first, checked=checked, holds=first > checked > 5 * last)
 
 # %% [markdown]
 # At first the training loss is higher: the training digits are jittered, and the loss is measured while the network is still learning. Now that everything is chosen, we

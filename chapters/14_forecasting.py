@@ -630,19 +630,14 @@ observe(
 weights = linear.linear.weight.detach().view(14, 3, 56)[:, 1]  # of the median: (ahead, read)
 lags = torch.arange(56, 0, -1) + torch.arange(14)[:, None]  # how many days lie between
 weekly, others = (weights[(lags % 7 == 0) == whole].mean().item() for whole in (True, False))
+said = "Mean weight of days that are whole weeks back: {weekly:.2f}; of other days: {others:.2f}."
+observe(said, weekly=weekly, others=others, holds=weekly > others + 0.01)
 names = {"rows": range(1, 15), "columns": [n if n % 7 == 0 else "" for n in range(56, 0, -1)]}
 axes = {"xlabel": "days before the origin", "ylabel": "days ahead"}
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The network has found out that a week has seven days. Weights of the median, by days ahead and days before the origin.", "name": "fig-fore-weights"}, "image": {"alt": "A map of 14 rows and 56 columns with slanted stripes, seven days apart; they are strongest on the right, where the nearest days are."}}
 heat_map(weights, **axes, **names, value_label="weight", signed=True)
 plt.show()
-
-# %% tags=["evidence"]
-observe(
-    "Days that are whole weeks back have a mean weight of {weekly:.2f}; others, {others:.2f}.",
-    **{"weekly": weekly, "others": others},
-    holds=weekly > others + 0.01,
-)
 
 # %% [markdown]
 # Here are its forecasts from one origin, with the interval between the quantiles 0.1 and 0.9.
