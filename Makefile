@@ -41,7 +41,7 @@ test: $(TESTED) ## check everything but speed: lessons, code, book; ALL=1 also w
 	@$(BIN)/python -m pytest --nbval $(if $(ALL),--all) $(ARGS)
 
 book: $(READY) ## build the book and serve it on this machine; PORT=8000
-	@$(BIN)/jupyter-book build . --quiet -W -n --keep-going
+	@$(BIN)/python $(BIN)/jupyter-book build . --quiet -W -n --keep-going
 	@$(BIN)/python -m utils.press.serving $(PORT)
 
 pdf: $(TESTED) ## print the whole book into _build/, through Chromium

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from utils.exercises.checking.comparing import article, difference, explains, numbers, same
 from utils.exercises.checking.gradients import gradients, in_single, unlike
-from utils.exercises.checking.sandbox import Mute, Outcome, call, copies, own_lots
+from utils.exercises.checking.sandbox import Mute, Outcome, call, copies, own_lots, unchanged
 
 NOT_STARTED = "not started. Write the function's body and run this cell again."
 MIXED = re.compile(r"\bfloat\b.*\bdouble\b|\bdouble\b.*\bfloat\b", re.IGNORECASE)
@@ -99,8 +99,10 @@ class Exercise:
         mute = Mute()
         with own_lots(), torch.enable_grad(), redirect_stdout(mute), redirect_stderr(mute):
             passed, sentence = self._verdict(attempt)
-            if passed and self.but is not None and (remark := self.but(attempt)):
-                sentence = f"correct, but {remark}"
+            if passed and self.but is not None:
+                with unchanged():
+                    remark = self.but(attempt)
+                sentence = f"correct, but {remark}" if remark else sentence
         return passed, sentence + (" (What it printed is not shown.)" if mute.used else "")
 
     def _verdict(self, attempt: Callable, in_double: bool = True) -> tuple[bool | None, str]:
