@@ -174,7 +174,8 @@ def test_what_an_answer_changes_is_put_back_at_once(change, read, stop_button):
     assert read() == before
     if change is not set_random:  # those at the end of the check
         assert within[:2] == [False, True]  # the reference runs without it
-    exercise.but = lambda answer: (answer(torch.ones(2, 3, dtype=torch.float64)), "")[1]  # a remark calls it, too
+    x = torch.ones(2, 3, dtype=torch.float64)
+    exercise.but = lambda answer: (answer(x), "")[1]  # a remark calls it, too
     assert verdict(attempt, exercise).startswith("✓") and read() == before
 
 
