@@ -486,6 +486,8 @@ history = train_reader(reader, data.train, jittered=True, validation=data.valida
 # %% mystnb={"figure": {"caption": "The loss of your reader falls over 24 epochs, and its accuracy rises.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses in training and validation fall, and the accuracies rise to nearly one. At first, both are worse in training than in validation."}}
 learning_curves(history)
 plt.show()
+
+# %%
 (first, *_, last), (checked, *_) = history.train["loss"], history.validation["loss"]
 said = "Its loss in the first epoch is {first:.2f} in training and {checked:.2f} in validation."
 observe(said, first=first, checked=checked, holds=first > checked > 5 * last)
