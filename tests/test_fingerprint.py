@@ -322,17 +322,31 @@ def test_data_change_the_fingerprint(book):
     assert mark(book, data=[torch.arange(6.0, dtype=torch.float64)]) == mark(book, data=[array])
 
 
-def test_how_a_result_is_drawn_makes_nothing_stale(book):
+@pytest.mark.parametrize(
+    "module, same",
+    [
+        ("utils.show.plotting", True),
+        ("utils.training.runs", True),
+        ("utils.training.checkpoints", True),
+        ("utils.training.loop", False),
+    ],
+)
+def test_how_a_result_is_drawn_and_a_run_is_kept_makes_nothing_stale(book, module, same):
+    package, _, name = module.rpartition(".")
+    file = Path(*module.split(".")).with_suffix(".py")
+    (book / file).parent.mkdir(exist_ok=True)
+    (book / file).with_name("__init__.py").touch()
+    (book / file).write_text("def found():\n    return 1\n")
     change(
         book,
         TOOLS,
         "from . import deeper\n",
-        "from . import deeper\nfrom utils.show import plotting\n",
+        f"from . import deeper\nfrom {package} import {name}\n",
     )
-    change(book, TOOLS, "+ moved(by)", "+ moved(by) + plotting.curves()")
+    change(book, TOOLS, "+ moved(by)", f"+ moved(by) + {name}.found()")
     before = mark(book)
-    change(book, "utils/show/plotting.py", "return 1", "return 2")
-    assert mark(book) == before
+    change(book, file, "return 1", "return 2")
+    assert (mark(book) == before) is same
 
 
 def test_a_module_that_is_handed_on_counts_as_a_whole(book):

@@ -267,6 +267,29 @@ def test_an_experiment_that_a_page_trains_counts(page, monkeypatch):
     assert running.fingerprint_of(page) != mark
 
 
+def test_a_result_and_a_model_that_a_page_names_count_but_not_when_they_were_measured(
+    page, tmp_path, monkeypatch
+):
+    row, models = {"member": {"seed": 0}, "numbers": {"loss": 1.0}}, tmp_path / "models"
+    monkeypatch.setattr(running.results, "stored", lambda name: {"rows": [row]})
+    monkeypatch.setattr(running, "MODELS", models)
+    models.mkdir()
+    (models / "clip.js").write_text("a")
+    for name in ("race.json", "moving_languages.json"):
+        (tmp_path / name).write_text("")
+    cells = ("NAME = 'race'", "experiments.load(f'{kind}_languages')", "models.load('clip')")
+    for cell in (*cells, "print(f'{kind}_languages', 'the race')"):
+        page.write_text(cell)
+        (models / "clip.js").write_text("a")
+        row |= {"numbers": {"loss": 1.0}, "seconds": 1.0}
+        mark = running.fingerprint_of(page)
+        row["seconds"] = 2.0
+        assert running.fingerprint_of(page) == mark
+        row["numbers"] = {"loss": 2.0}
+        (models / "clip.js").write_text("b")
+        assert (running.fingerprint_of(page) != mark) is (cell in cells), cell
+
+
 @pytest.mark.parametrize(("asked", "found"), [("s < 9", "verified"), ("s < 99", "stale")])
 def test_a_number_that_no_two_runs_share_decides_nothing_if_it_is_compared_as_before(
     page, tmp_path, monkeypatch, asked, found

@@ -3,8 +3,9 @@
 Code is followed definition by definition: from the script's own functions to the functions, classes
 and constants of this book that they name, and on from those; a class counts as a whole. What can't
 change a number doesn't count: docstrings, comments, annotations, what the sentences of errors say,
-in which module a definition stands, and how results are shown. Names do count: after a rename, only
-measuring can tell that nothing else changed (`utils.measure.experiments.verifying`).
+in which module a definition stands, how results are shown, and how a run is known and kept. Names
+do count: after a rename, only measuring can tell that nothing else changed
+(`utils.measure.experiments.verifying`).
 """
 
 import hashlib

@@ -10,7 +10,11 @@ from typing import NamedTuple
 
 AT_IMPORT = "at import"  # a module's statements that define nothing: they run in any case
 WHOLE = "*"  # all of a module: it was used in a way that doesn't say which of its names
-SHOWING = ["utils", "show"]  # how a result is shown doesn't change it
+ASIDE = (  # how a result is shown, and how a run is known and kept: no number hangs on it
+    ["utils", "show"],
+    ["utils", "training", "runs"],
+    ["utils", "training", "checkpoints"],
+)
 LEFT_OUT = {"ctx", "kind", "returns", "annotation", "type_comment", "type_params"}
 
 
@@ -84,7 +88,7 @@ class Modules:
 
     def _find(self, parts: list[str]) -> Iterator[Place]:
         """The place of a dotted name, if it is of the book, and what its import runs before."""
-        if parts[:2] == SHOWING:
+        if any(parts[: len(room)] == room for room in ASIDE):
             return
         where = ""
         while parts and self._is_book(f"{where}.{parts[0]}".lstrip(".")):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,6 +26,7 @@ from utils.measure.fingerprint import fingerprint
 from utils.measure.shaking.margins import Comparison
 
 STORED = SCRIPTS / "results" / "shaken"
+MODELS = ROOT / "_static" / "models"
 EXERCISES = ROOT / "utils" / "exercises"
 SETTINGS = {  # of the processor, in turn
     "native": {},
@@ -256,8 +258,8 @@ def is_stale(page: Path) -> bool:
 def fingerprint_of(page: Path) -> str:
     """The fingerprint of a page's cells, without their prose, and of what they reach.
 
-    Experiments that a page trains, and references that run in place of the reader's functions,
-    are reached as well.
+    Experiments that a page trains, results and models that it names, and references that run in
+    place of the reader's functions are reached as well.
     """
     tree = _WithoutProse().visit(ast.parse(page.read_text(encoding="utf-8")))
     code = "\n".join([ast.unparse(tree), *map(_reference, _named(tree, "check"))])
@@ -266,15 +268,42 @@ def fingerprint_of(page: Path) -> str:
         cells.write_text(code, encoding="utf-8")
         marks = [fingerprint(cells)]
     marks += [results.fingerprint_of(load_script(name)) for name in _named(tree, "live")]
+    marks += map(_held, _stored(tree))
     return hashlib.sha256("".join(marks).encode()).hexdigest()
 
 
 def _named(tree: ast.AST, function: str) -> list[str]:
     """The names that a page's calls of a function begin with."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    asked = [call for call in calls if ast.unparse(call.func).split(".")[-1] == function]
-    firsts = [call.args[0] for call in asked if call.args]
+    firsts = [call.args[0] for call in _calls(tree, function) if call.args]
     return [first.value for first in firsts if isinstance(first, ast.Constant)]
+
+
+def _calls(tree: ast.AST, function: str) -> list[ast.Call]:
+    """A page's calls of a function, also of one in a module."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [call for call in calls if ast.unparse(call.func).split(".")[-1] == function]
+
+
+def _stored(tree: ast.AST) -> list[Path]:
+    """The files of stored results and models that a page names, also by a text with gaps."""
+    names = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    for text in [part for call in _calls(tree, "load") for part in ast.walk(call)]:
+        if isinstance(text, ast.JoinedStr):  # f"{name}_languages": "*_languages"
+            parts = [part.value if isinstance(part, ast.Constant) else "*" for part in text.values]
+            names.append("".join(parts))
+    files = sorted([*STORED.parent.glob("*.json"), *MODELS.glob("*.js")])
+    names = [name for name in names if isinstance(name, str) and name.strip("*")]
+    return [file for file in files if any(fnmatchcase(file.stem, name) for name in names)]
+
+
+def _held(file: Path) -> str:
+    """What a stored result or model says; of a result, when and how it was measured is left out."""
+    if file.suffix == ".json":
+        rows = results.stored(file.stem)["rows"]
+        text = json.dumps([[row["member"], row["numbers"]] for row in rows])
+    else:
+        text = file.read_text(encoding="ascii")
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _reference(exercise: str) -> str:
