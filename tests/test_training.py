@@ -1,5 +1,6 @@
 """`fit` against a loop written by hand, and against everything that can stop it."""
 
+import copy
 import errno
 import functools
 import io
@@ -19,10 +20,18 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, MultiStepLR, OneCycleLR
+from torch.optim.lr_scheduler import (
+    ConstantLR,
+    CosineAnnealingLR,
+    LambdaLR,
+    MultiStepLR,
+    OneCycleLR,
+    SequentialLR,
+)
 from tqdm import tqdm
 
 from utils.data.batches import Batches
+from utils.positions import Alibi, Rotary
 from utils.show.training import learning_curves
 from utils.training import checkpoints, loop
 from utils.training.checkpoints import CheckpointError
@@ -657,6 +666,66 @@ def test_a_checkpoint_of_another_run_is_refused(written, changes, named):
     assert re.search(named, message) and str(path) in message and "delete it" in message
     assert path.read_bytes() == before
     assert go_on(epochs=2) is None
+
+
+class Turned(nn.Module):
+    """A layer with settings that its state doesn't hold, and something that changes as it runs."""
+
+    def __init__(self, base: float = 10.0, h: int = 6, published: bool = False):
+        super().__init__()
+        self.linear, self.rotary, self.bias = nn.Linear(5, 3), Rotary(4, base), Alibi(h, published)
+        self.steps, self.last = 0, None
+
+    def forward(self, x):
+        self.steps += 1
+        self.last = self.linear(x).detach()
+        return self.linear(x)
+
+
+def with_milestone(optimiser, milestone: int):
+    schedules = [ConstantLR(optimiser), CosineAnnealingLR(optimiser, T_max=9)]
+    return SequentialLR(optimiser, schedules, [milestone])
+
+
+def with_peak(optimiser, place: float):
+    return OneCycleLR(optimiser, max_lr=0.1, total_steps=99, pct_start=place)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        (dict(model=Turned()), dict(model=Turned(base=500.0)), "model"),
+        (dict(model=Turned()), dict(model=Turned(published=True)), "model"),
+        (dict(schedule=(with_milestone, 3)), dict(schedule=(with_milestone, 4)), "schedule"),
+        (dict(schedule=(with_peak, 0.3)), dict(schedule=(with_peak, 0.4)), "schedule"),
+        *(
+            (dict(loss=nn.CrossEntropyLoss(torch.ones(3))), dict(loss=other), "loss")
+            for other in (nn.CrossEntropyLoss(), nn.CrossEntropyLoss(torch.tensor([1.0, 1.0, 2.0])))
+        ),
+    ],
+)
+def test_a_setting_that_no_state_holds_tells_another_run(tmp_path, before, after, named):
+    def trained(epochs, model=None, schedule=None, **changes):
+        model = copy.deepcopy(model or Turned())
+        optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+        make, setting = schedule or (with_milestone, 3)
+        changes |= {"epochs": epochs, "schedule": make(optimiser, setting)}
+        changes |= {"model": model, "optimiser": optimiser, "checkpoint": tmp_path / "run.pt"}
+        return fit_with(**changes)
+
+    trained(1, **before)
+    with pytest.raises(CheckpointError, match=f"another {named}: "):
+        trained(2, **after)
+    assert len(trained(2, **before).seconds) == 2
+
+
+def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
+    model = Turned()
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epochs in (1, 2):
+        told = dict(model=model, optimiser=optimiser, epochs=epochs)
+        history = fit_with(**told, checkpoint=tmp_path / "run.pt")
+    assert len(history.seconds) == 2 and model.steps > 2 and model.last is not None
 
 
 def test_a_damaged_checkpoint_is_noticed_wherever_the_damage_is(written):

@@ -153,10 +153,10 @@ def usable(path: str | Path) -> Path:
     """
     try:
         path = Path(path).expanduser()
-        path = path.resolve() if path.is_symlink() else path
+        path = path.resolve() if os.path.islink(path) else path
     except RuntimeError as error:  # no such home, a link to itself
         raise CheckpointError(f"The checkpoint can't be at {path}: {error}.") from None
-    if not path.name or path.exists() and not path.is_file():
+    if not path.name or os.path.exists(path) and not os.path.isfile(path):
         raise CheckpointError(f"{str(path)!r} is no file for a checkpoint: give another path.")
     return path
 

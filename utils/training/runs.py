@@ -1,5 +1,6 @@
 """By what a training run is known: the settings that stay the same while it trains."""
 
+import dis
 import functools
 import inspect
 import zlib
@@ -7,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from types import CodeType
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 
 def describe(
@@ -28,24 +30,42 @@ def describe(
         "set of metrics or validation data": str(measures),
     }
     loss = inspect.unwrap(loss)
-    name = settings_of_layers(loss) if isinstance(loss, nn.Module) else known(loss)
+    name = known(loss)
+    if isinstance(loss, nn.Module):
+        name = f"{settings_of_layers(loss)} {known(dict(loss.named_buffers()))}"
     return run if "<" in name else run | {"loss": name}
 
 
 def settings_of_layers(model: nn.Module) -> str:
-    """The class and the settings of each layer: attributes that are numbers, words, functions."""
+    """The class and the settings of each layer."""
     return " ".join(
-        f"{name}: {type(layer).__name__} {known(public(vars(layer)))}"
+        f"{name}: {type(layer).__name__} {known(settings_of_layer(layer))}"
         for name, layer in model.named_modules()
     )
 
 
-def public(attributes: dict) -> dict:
-    """A layer's attributes but PyTorch's own, and whether it is training just now."""
+def settings_of_layer(layer: nn.Module) -> dict:
+    """Its attributes, and buffers that no state holds, but what it changes after it was built."""
+    public = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
+    unstored = {name: layer._buffers[name] for name in layer._non_persistent_buffers_set}
+    moved = changed_by(type(layer)) | {"training"}
     return {
         name: value
-        for name, value in attributes.items()
-        if not name.startswith("_") and name != "training" and not isinstance(value, list | dict)
+        for name, value in (public | unstored).items()
+        if name not in moved and not isinstance(value, list | dict)
+    }
+
+
+@functools.cache
+def changed_by(kind: type) -> set[str]:
+    """The attributes that a class's methods set, but `__init__`."""
+    return {
+        step.argval
+        for base in kind.__mro__
+        for name, method in vars(base).items()
+        if name != "__init__" and inspect.isfunction(method)
+        for step in dis.get_instructions(inspect.unwrap(method))
+        if step.opname == "STORE_ATTR"
     }
 
 
@@ -62,25 +82,30 @@ def settings_of_group(group: dict) -> str:
 def settings_of_schedule(schedule) -> str:
     """The class and the settings of a schedule and those within it, but where it stands."""
     moved = {"base_lrs", "last_epoch", "T_cur", "T_i", "optimizer"}  # where it stands
+    private = {"_milestones", "_schedule_phases", "_anneal_func_type"}  # which are settings
     settings = {
         name: value
         for name, value in (vars(schedule) if schedule else {}).items()
-        if name not in moved and not name.startswith("_")
+        if name in private or name not in moved and not name.startswith("_")
     }
     inner = map(settings_of_schedule, getattr(schedule, "_schedulers", ()))
     return " ".join([f"{type(schedule).__name__} {known(settings)}", *inner])
 
 
 def known(value: object, depth: int = 5) -> str:
-    """A setting in words: "?" for what can't be told apart, such as a tensor.
+    """A setting in words: "?" for what can't be told apart, such as an object.
 
-    A function has its name; one without, or inside another one, its code and what it holds too.
+    A function has its name; one without, or inside another one, its code and what it holds too. A
+    tensor has its shape and a checksum.
     """
     deeper = functools.partial(known, depth=depth - 1)
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
     if depth == 0 or isinstance(value, CodeType):
         return "?"
+    if isinstance(value, Tensor) and value.layout == torch.strided and not value.is_meta:
+        content = value.detach().cpu().flatten().view(torch.uint8).numpy().tobytes()
+        return f"{value.dtype} {tuple(value.shape)} {zlib.crc32(content)}"
     if isinstance(value, tuple | list):
         return f"({', '.join(map(deeper, value))})"
     if isinstance(value, dict):
