@@ -117,7 +117,9 @@ def fetch(name: str) -> Path:
         raise ValueError(f"The book has no file {name!r}: its files are {', '.join(SOURCES)}.")
     source = SOURCES[name]
     own = own_folder()
-    if own and (own / name).exists():
+    if own and not os.access(own, os.X_OK):
+        raise DatasetError(f"BOOK_DATA names {own}, which you may not enter: unset it.")
+    if own and os.path.exists(own / name):
         if fault := _fault(own / name, source):
             raise DatasetError(
                 f"{own / name} {fault}: put the original from {source.address} in its place, "
@@ -127,11 +129,11 @@ def fetch(name: str) -> Path:
 
     cache = cache_folder()
     place = cache / name
-    if place.exists() and not place.is_file():
+    if os.path.exists(place) and not os.path.isfile(place):
         raise DatasetError(
             f"{place} is no ordinary file: remove it, or set BOOK_CACHE to another folder."
         )
-    fault = _fault(place, source) if place.exists() else "is missing"
+    fault = _fault(place, source) if os.path.exists(place) else "is missing"
     if fault:
         size = f"{source.size / 1e6:.2f} MB"
         print(f"Downloading {name} ({size}, {source.licence}) to {cache}", file=sys.stderr)
@@ -218,7 +220,7 @@ def _folder(variable: str) -> Path | None:
 
 def _fault(path: Path, source: Source) -> str | None:
     """What is wrong with a file, as the rest of a sentence, or None if it is the original."""
-    if not path.is_file():  # a pipe would never end
+    if not os.path.isfile(path):  # a pipe would never end
         return "cannot be read (no ordinary file)"
     try:
         size = path.stat().st_size
@@ -297,6 +299,8 @@ def _reason(error: Exception) -> str:
         return f"that leads to an address of another kind ({error})".replace(". ", ", ")
     if "timed out" in str(error):  # four classes of errors say so
         return "the server did not answer in time"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "the server's certificate is not trusted on this machine"
     if isinstance(error, requests.ConnectionError):
         return "the server could not be reached"
     if isinstance(error, requests.RequestException | urllib3.exceptions.HTTPError):

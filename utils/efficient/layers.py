@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -20,8 +21,8 @@ class FormAttention(nn.Module):
     Heads that share keys each get a copy of them. Where a cache holds what was before, a causal
     form gets the queries behind zeros, at the end of the sequence: so a step costs it a whole pass.
     Shapes: mask (B, 1, 1, S) or None, to a context (B, h, T, d_v) and None for weights.
-    Raises: ValueError if asked for weights, for dropout, for another mask than one of padding, or
-    for a causal form where there is none.
+    Raises: ValueError if asked for weights, for dropout, for another mask than one of padding, for
+    a causal form where there is none, or to begin one with padding.
     """
 
     def __init__(self, form: Callable[..., Tensor]):
@@ -35,6 +36,8 @@ class FormAttention(nn.Module):
     ) -> tuple[Tensor, None]:
         (B, h, T, _), S = query.shape, key.shape[2]
         check_form(self.has_causal, is_causal, dropout, need_weights, mask, (B, 1, 1, S))
+        if is_causal and mask is not None and not torch.compiler.is_compiling():
+            _check_begins(mask)
         options = {} if mask is None else {"key_mask": mask[:, 0, 0]}
         if is_causal:
             options["is_causal"] = True
@@ -43,6 +46,14 @@ class FormAttention(nn.Module):
             times = h // key.shape[1]
             key, value = (x.repeat_interleave(times, dim=1) for x in (key, value))
         return self.form(query, key, value, **options)[:, :, -T:], None
+
+
+def _check_begins(mask: Tensor) -> None:
+    if not mask[..., 0].all():
+        raise ValueError(
+            "A causal form counts positions from the first, so padding in front of a text would "
+            "change it: give the model texts of one length, or padding behind them."
+        )
 
 
 def use_form(model: nn.Module, make: Callable[[int], Callable[..., Tensor]]) -> None:

@@ -29,6 +29,7 @@ from utils.self_attention import MultiHeadAttention
 from utils.tokens.tables import PublishedConfig
 from utils.transformer import DecoderOnly, Parts, TransformerConfig
 
+CONTEXT = "original_max_position_embeddings"
 STRETCHES = {  # published name: what stretches the waves, and its arguments by their keys
     "default": (None, {}),
     "linear": (stretch_evenly, {"factor": "factor"}),
@@ -38,7 +39,7 @@ STRETCHES = {  # published name: what stretches the waves, and its arguments by 
             "factor": "factor",
             "low_freq_factor": "low",
             "high_freq_factor": "high",
-            "original_max_position_embeddings": "context",
+            CONTEXT: "context",
         },
     ),
 }
@@ -174,6 +175,9 @@ def _rotary(told: PublishedConfig) -> partial[RotaryHalves]:
             f"{told.file} has {min(strange)} beside rope_type = {rope['rope_type']!r}: the book "
             "doesn't know what that does."
         )
+    if CONTEXT in keys and CONTEXT in told:  # it may stand beside the table, too
+        rope.setdefault(CONTEXT, told[CONTEXT])
+        rope.expect(**{CONTEXT: told[CONTEXT]})
     numbers = {ours: rope.number(theirs) for theirs, ours in keys.items()}
     if "low" in numbers and not numbers["low"] < numbers["high"]:
         raise ValueError(

@@ -194,6 +194,8 @@ def built(
         max_len=told.size("max_position_embeddings"),
         dropout=0.0,
     )
+    if layout.kind == "distilbert":  # its code reads none
+        told.pop("layer_norm_eps", None)
     told.setdefault("layer_norm_eps", EPS)
     norm = partial(nn.LayerNorm, eps=told.number("layer_norm_eps"))
     embedding = partial(

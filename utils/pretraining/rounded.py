@@ -167,7 +167,7 @@ def with_whole_products(encoder: Encoder) -> Encoder:
     Raises: ValueError as `WholeAttention` does.
     """
     encoder = deepcopy(encoder)
-    for block in encoder.blocks:
+    for block in dict.fromkeys(encoder.blocks):  # a shared one is there several times
         block.self_attention = WholeAttention(block.self_attention)
         layer = block.feed_forward
         layer.W_1, layer.W_2 = (WholeLinear(W.weight, W.bias) for W in (layer.W_1, layer.W_2))

@@ -75,6 +75,11 @@ class TextToTextConfig(TransformerConfig):
                 raise ValueError(
                     f"The {name} is a symbol from 0 to {self.vocab_size - 1}, got {symbol!r}."
                 )
+        if self.end in (self.start, PAD):
+            raise ValueError(
+                f"The end {self.end} is the start or padding, too: no target would be read to its "
+                "end, so take a symbol of its own."
+            )
 
     def attention(
         self, kind: Callable[..., nn.Module], rotary: Callable[[int], nn.Module] = Rotary

@@ -12,7 +12,7 @@ import regex
 
 from utils.tokens.byte_pairs import BytePairs
 from utils.tokens.splitting import GPT2_PATTERN
-from utils.tokens.tables import PublishedConfig, read_json
+from utils.tokens.tables import PublishedConfig, check_folder, read_json
 
 VISIBLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), 256)]
 HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
@@ -25,10 +25,11 @@ def read_byte_pairs(folder: Path | str) -> BytePairs:
     """Read a tokeniser: tokenizer.json (as Llama 3's), or vocab.json and merges.txt (as GPT-2's).
 
     What such a file would put around a text, as Llama's does with the begin of a text, is left to
-    the caller: its number is in `special`.
+    the caller: its number is in `special`. So is where it would cut a long text off.
     Raises: ValueError if a file is missing or cut short, or tells of another kind of tokeniser.
     """
     folder = Path(folder)
+    check_folder(folder)
     if (folder / "tokenizer.json").exists():
         return _from_one_file(folder / "tokenizer.json")
     vocabulary = read_json(folder / "vocab.json")
@@ -54,11 +55,11 @@ def _from_one_file(file: Path) -> BytePairs:
                 f"{file} has the added token {token['content']!r}, which is looked for in a text "
                 "before it is cut: this book reads no such tokeniser."
             )
-        special[token["content"]] = token["id"]
+        special[token.text("content")] = token["id"]
     return _built(
         file,
         model.table("vocab"),
-        model.get("merges", []),
+        model["merges"],
         special,
         _pattern(told.table("pre_tokenizer")),
         model.flag("ignore_merges", False),

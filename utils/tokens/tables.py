@@ -5,6 +5,7 @@ Each value is asked for by its kind, and one of another kind is named with its f
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
@@ -58,6 +59,13 @@ class PublishedConfig(dict):
             raise self.unlike(key, "true or false")
         return value
 
+    def text(self, key: str) -> str:
+        """Return a text."""
+        value = self[key]
+        if not isinstance(value, str):
+            raise self.unlike(key, "a text")
+        return value
+
     def choice(self, key: str, known: Mapping[str, Any]) -> Any:
         """Return what stands for a name."""
         name = self[key]
@@ -107,6 +115,8 @@ def read_json(file: Path) -> PublishedConfig:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise a ValueError if there is no such folder."""
-    if not folder.is_dir():
+    """Raise a ValueError if there is no such folder, or it may not be entered."""
+    if not os.path.isdir(folder):
         raise ValueError(f"There is no folder {folder}: a published model is a folder of files.")
+    if not os.access(folder, os.X_OK):
+        raise ValueError(f"The folder {folder} may not be entered: ask its owner for the right to.")

@@ -97,6 +97,7 @@ TORCHVISION = Layout(
     norm="encoder.ln",
     output="heads.head",
 )
+SEEN = "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio"
 RENAMED = {"in_proj_": "in_proj.", "mlp.linear_1.": "mlp.0.", "mlp.linear_2.": "mlp.3."}
 ARCHITECTURES = {  # pattern of its name, where the size is a group: the layout
     r"vit_(tiny|small|base|large|huge)_patch\d+_\d+(?:\..+)?": TIMM,
@@ -183,6 +184,7 @@ def _load_by_shapes(
     layout: Layout, n_heads: int, told: PublishedConfig, folder: Path, dtype: torch.dtype
 ) -> VisionTransformer:
     told.expect(global_pool="token")
+    _check_arguments(told.table("model_args"), n_heads)
     weights = renamed(read_weights(folder), _name, folder)
     D, C, P, _ = _shape(weights, f"{layout.patches}.weight", 4, folder)
     _, n_positions, _ = _shape(weights, layout.positions, 3, folder)
@@ -221,6 +223,15 @@ def _name(name: str) -> str:
     for theirs, ours in RENAMED.items():
         name = name.replace(theirs, ours)
     return name
+
+
+def _check_arguments(told: PublishedConfig, n_heads: int) -> None:
+    """Refuse timm's own settings of a model that neither its name nor its weights tell of."""
+    told.expect(global_pool="token", num_heads=n_heads)
+    if strange := told.keys() - {*SEEN, "global_pool", "num_heads"}:
+        raise ValueError(
+            f"{told.file} has {min(strange)} in model_args: the book doesn't know what that does."
+        )
 
 
 def _shape(weights: Weights, name: str, n_axes: int, folder: Path) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from utils.arguments import check_at_least, described
 from utils.tokens import BytePairs
 from utils.tokens.published import BYTE_OF
 from utils.tokens.splitting import check_text
-from utils.tokens.tables import PublishedConfig, read_json
+from utils.tokens.tables import PublishedConfig, check_folder, read_json
 
 BEGIN, END, WORD_END = "<|startoftext|>", "<|endoftext|>", "</w>"
 MARK = b"\xff"  # in no text of UTF-8
@@ -101,6 +101,7 @@ def read_word_end_pairs(folder: Path | str) -> WordEndPairs:
     Raises: ValueError if a file is missing or cut short, or tells of another kind of tokeniser.
     """
     folder = Path(folder)
+    check_folder(folder)
     file = folder / "tokenizer.json"
     if file.exists():
         model = _model(read_json(file))
@@ -132,13 +133,21 @@ def _model(told: PublishedConfig) -> PublishedConfig:
         dropout=None,
     )
     model["end_of_word_suffix"]
-    steps = [step.get("type") for step in told.table("normalizer").tables("normalizers")]
-    if steps != ["NFC", "Replace", "Lowercase"]:
+    steps = told.table("normalizer").tables("normalizers")
+    if [step.get("type") for step in steps] != ["NFC", "Replace", "Lowercase"]:
         raise told.unlike("normalizer", "NFC, Replace and Lowercase in CLIP's tokeniser")
+    steps[1].expect(pattern={"Regex": r"\s+"}, content=" ")
     cut = told.table("pre_tokenizer").tables("pretokenizers")
     kinds = [step.get("type") for step in cut]
     if kinds != ["Split", "ByteLevel"] or cut[0].table("pattern").get("Regex") not in CUTS:
         raise told.unlike("pre_tokenizer", "CLIP's Split, and ByteLevel")
+    cut[0].expect(behavior="Removed", invert=True)
+    PublishedConfig(told.file, {"add_prefix_space": True} | cut[1]).expect(add_prefix_space=False)
+    vocabulary = model.table("vocab")
+    for token in told.tables("added_tokens"):
+        name = token.text("content")
+        if name not in (BEGIN, END) or vocabulary.get(name) != token["id"]:
+            raise told.unlike("added_tokens", f"{BEGIN} and {END}, as numbered in the vocabulary")
     return model
 
 
