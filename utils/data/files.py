@@ -299,7 +299,7 @@ def _reason(error: Exception) -> str:
         return f"that leads to an address of another kind ({error})".replace(". ", ", ")
     if "timed out" in str(error):  # four classes of errors say so
         return "the server did not answer in time"
-    if isinstance(error, requests.exceptions.SSLError):
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return "the server's certificate is not trusted on this machine"
     if isinstance(error, requests.ConnectionError):
         return "the server could not be reached"
