@@ -406,6 +406,8 @@ def split(**how):
         ({"added_tokens": [{"content": "a", "special": True}]}, "lacks 'id'"),
         ({"added_tokens": [{"id": 3, "special": True}]}, "lacks 'content'"),
         ({"added_tokens": [ADDED | {"id": 97.5}]}, " 97.5:"),
+        ({"added_tokens": [ADDED | {"content": [3]}]}, r"content = \[3\]: it is a text"),
+        ({"added_tokens": [ADDED | {"content": 3}]}, "content = 3: it is a text"),
         ({"added_tokens": [ADDED | {"special": False}]}, "added token '   '"),
         ({"pre_tokenizer": None}, r"pre_tokenizer = \[None\]"),
         ({"pre_tokenizer": ["ByteLevel"]}, r"pre_tokenizer = \['ByteLevel'\]:"),
