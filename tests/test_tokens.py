@@ -368,11 +368,13 @@ ADDED = {"content": "   ", "id": 3, "special": True}
 OF_STEPS = {"type": "Sequence"}
 
 
+OF_SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
+
+
 def split(**how):
     """Parts of a tokenizer.json whose text is cut by a pattern of its own."""
-    step = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
     last = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-    return {"pre_tokenizer": OF_STEPS | {"pretokenizers": [step | how, last]}}
+    return {"pre_tokenizer": OF_STEPS | {"pretokenizers": [OF_SPLIT | how, last]}}
 
 
 @pytest.mark.parametrize(
@@ -417,6 +419,17 @@ def split(**how):
             r"tokenizers = \['Split'\]",
         ),
         ({"pre_tokenizer": OF_STEPS | {"pretokenizers": [BYTES]}}, "add_prefix_space = True"),
+        (
+            {"pre_tokenizer": OF_STEPS | {"pretokenizers": [OF_SPLIT, {"type": "ByteLevel"}]}},
+            "add_prefix_space = True",
+        ),
+        (
+            {
+                "pre_tokenizer": OF_STEPS
+                | {"pretokenizers": [OF_SPLIT, {"type": "ByteLevel", "add_prefix_space": False}]}
+            },
+            "use_regex = True",
+        ),
         (split(invert=True), "invert = True"),
         (split(behavior="Removed"), "behavior = 'Removed'"),
         (split(pattern=None), "lacks 'Regex'"),
