@@ -301,9 +301,9 @@ def test_another_tokeniser_is_refused_in_a_sentence(tmp_path, change, message):
         ({("pre_tokenizer", "pretokenizers", 0, "behavior"): "Isolated"}, "behavior = "),
         ({("pre_tokenizer", "pretokenizers", 0, "invert"): False}, "invert = False"),
         ({("pre_tokenizer", "pretokenizers", 1, "add_prefix_space"): True}, "add_prefix_space = "),
-        ({("added_tokens", 0, "content"): "<|image|>"}, "added_tokens"),
+        ({("added_tokens", 0, "content"): "<|image|>"}, r"content = '<\|image\|>'"),
         ({("added_tokens", 0, "content"): [1]}, r"content = \[1\]"),
-        ({("added_tokens", 0, "id"): 3}, "added_tokens"),
+        ({("added_tokens", 0, "id"): 3}, "id = 3"),
     ],
 )
 def test_another_way_to_cut_is_refused(theirs, tmp_path, changed, message):
