@@ -275,6 +275,15 @@ def test_padding_reaches_the_form():
     torch.testing.assert_close(found[1, :5], other[1, :5])
 
 
+@pytest.mark.parametrize("form", [partial(window_attention, window=3), linear_attention])
+def test_a_causal_form_refuses_padding_in_front(form):
+    layer = MultiHeadAttention(D, HEADS, attend=FormAttention(form))
+    x, behind = torch.randn(B, T, D), padding_mask(torch.tensor([11, 5, 8]), T)[:, None]
+    assert layer(x, mask=behind, is_causal=True)[0].isfinite().all()
+    with pytest.raises(ValueError, match="padding in front"):
+        layer(x, mask=behind.flip(-1), is_causal=True)
+
+
 @pytest.mark.parametrize(
     "ids, shape", [(torch.zeros(3), r"\(3,\)"), (torch.zeros(2, 0, dtype=torch.long), r"\(2, 0\)")]
 )

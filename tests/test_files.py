@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -345,6 +346,28 @@ def test_certificates_that_are_missing(book, server, tmp_path, monkeypatch):
         files.fetch(NAME)
     is_one_sentence(caught.value)
     assert str(tmp_path / "none") in str(caught.value)
+
+
+def test_a_certificate_that_is_not_trusted(book, server, monkeypatch):
+    def refused(*_, **__):
+        why = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate"
+        raise files.requests.exceptions.SSLError(ssl.SSLCertVerificationError(1, why))
+
+    book("whole")
+    monkeypatch.setattr(files.requests, "get", refused)
+    with pytest.raises(files.DatasetError, match="certificate is not trusted") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+
+
+def test_a_folder_that_may_not_be_entered(book, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOK_DATA", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)  # nor the superuser
+    book("whole")
+    with pytest.raises(files.DatasetError, match="BOOK_DATA .*may not enter") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert server.asked == 0
 
 
 @pytest.mark.parametrize("variable", ["BOOK_DATA", "BOOK_CACHE"])

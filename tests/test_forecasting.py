@@ -94,6 +94,7 @@ def test_scaled_errors_compare_each_series_with_its_own_past():
         (lambda: mase(TARGET, FORECAST, torch.ones(1, 9)), r"\(1, 9\) for \(4,\)"),
         (lambda: mase(TARGET, FORECAST, torch.ones(9)), "repeats itself"),
         (lambda: mase(TARGET, FORECAST, TARGET, 0), "season is a whole number of at least 1"),
+        (lambda: mase(TARGET, FORECAST, TARGET, True), "season is a whole .*, got True"),
         (lambda: mase(TARGET, FORECAST, TARGET, -1), "season is a whole number of at least 1"),
         (
             lambda: mase(TARGET, FORECAST, numbers(2)[0]),

@@ -369,6 +369,17 @@ def test_older_configs_tell_of_rotary_positions_in_another_way(older, llama):
     assert error < 1e-6 * size
 
 
+def test_the_context_before_it_was_stretched_may_stand_beside_the_table(llama):
+    theirs, folder = llama("Llama 3.1")
+    told = config_of(folder)
+    told["original_max_position_embeddings"] = told["rope_parameters"].pop(
+        "original_max_position_embeddings"
+    )
+    (folder / "config.json").write_text(json.dumps(told))
+    error, size = off_by(load_llama(folder, torch.float64), theirs)
+    assert error < 1e-6 * size
+
+
 def test_without_scaling_the_base_is_the_papers(llama):
     _, folder = llama("Llama 2")
     told = config_of(folder)
@@ -469,6 +480,10 @@ REFUSED_LLAMA = REFUSED | {
         "rope_parameters and rope_scaling",
     ),
     "two bases": (with_config(rope_theta=7.0), "rope_theta = 500.0, .* 7.0"),
+    "two contexts": (
+        with_config(rope_parameters=SLOWED, original_max_position_embeddings=16),
+        "original_max_position_embeddings = 8, .* 16 ",
+    ),
     "waves that overlap": (
         with_config(rope_parameters=SLOWED | {"low_freq_factor": 4.0}),
         "low_freq_factor = 4.0: .*high_freq_factor, .* 4.0",

@@ -534,6 +534,8 @@ def test_every_weight_learns():
         ({"end": V}, "end .* 10, .* 11"),
         ({"end": [1]}, r"end .* 10, .* \[1\]"),
         ({"end": True}, "end .* 10, .* True"),
+        ({"start": 3, "end": 3}, "end 3 .*start"),
+        ({"start": 3, "end": 0}, "end 0 .*padding"),
         ({"n_heads": 0}, "n_heads .* 0"),
         ({"d_k": 0}, "d_k .* 0"),
         ({"n_decoder_layers": 0}, "n_decoder_layers .* 0"),

@@ -94,6 +94,7 @@ MADE = {  # name: kind, and what its config has else
         {"n_layers": 3, "n_heads": 3, "hidden_dim": 17, "activation": "relu"},
     ),
     "DistilBERT of waves": ("distilbert", {"sinusoidal_pos_embds": True}),
+    "DistilBERT, told an epsilon": ("distilbert", {"layer_norm_eps": 1e-2}),
     "ALBERT": ("albert", {"num_hidden_layers": 3}),
     "ALBERT, exact GELU": ("albert", {"hidden_act": "gelu", "layer_norm_eps": 1e-2}),
     "ALBERT, as wide as it is": ("albert", {"embedding_size": 24, "num_hidden_layers": 1}),

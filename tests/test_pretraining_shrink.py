@@ -381,6 +381,15 @@ def test_an_encoder_with_whole_products_is_near_the_first():
 
 
 @needs_exact
+def test_a_block_that_is_shared_multiplies_whole_numbers_once():
+    torch.manual_seed(0)
+    model = MaskedLanguageModel(CONFIG, encoder=SharedEncoder).double().eval()
+    whole = with_whole_products(model.encoder)
+    found, expected = whole(IDS, LENGTHS)[0], model.encoder(IDS, LENGTHS)[0]
+    assert 1e-6 < (found - expected).norm() / expected.norm() < 0.1
+
+
+@needs_exact
 def test_an_encoder_with_whole_products_is_compiled_in_one_piece():
     whole = with_whole_products(masked().encoder.float())
     compiled = torch.compile(whole, backend="eager", fullgraph=True)

@@ -368,11 +368,13 @@ ADDED = {"content": "   ", "id": 3, "special": True}
 OF_STEPS = {"type": "Sequence"}
 
 
+OF_SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
+
+
 def split(**how):
     """Parts of a tokenizer.json whose text is cut by a pattern of its own."""
-    step = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
     last = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-    return {"pre_tokenizer": OF_STEPS | {"pretokenizers": [step | how, last]}}
+    return {"pre_tokenizer": OF_STEPS | {"pretokenizers": [OF_SPLIT | how, last]}}
 
 
 @pytest.mark.parametrize(
@@ -406,6 +408,8 @@ def split(**how):
         ({"added_tokens": [{"content": "a", "special": True}]}, "lacks 'id'"),
         ({"added_tokens": [{"id": 3, "special": True}]}, "lacks 'content'"),
         ({"added_tokens": [ADDED | {"id": 97.5}]}, " 97.5:"),
+        ({"added_tokens": [ADDED | {"content": [3]}]}, r"content = \[3\]: it is a text"),
+        ({"added_tokens": [ADDED | {"content": 3}]}, "content = 3: it is a text"),
         ({"added_tokens": [ADDED | {"special": False}]}, "added token '   '"),
         ({"pre_tokenizer": None}, r"pre_tokenizer = \[None\]"),
         ({"pre_tokenizer": ["ByteLevel"]}, r"pre_tokenizer = \['ByteLevel'\]:"),
@@ -415,6 +419,17 @@ def split(**how):
             r"tokenizers = \['Split'\]",
         ),
         ({"pre_tokenizer": OF_STEPS | {"pretokenizers": [BYTES]}}, "add_prefix_space = True"),
+        (
+            {"pre_tokenizer": OF_STEPS | {"pretokenizers": [OF_SPLIT, {"type": "ByteLevel"}]}},
+            "add_prefix_space = True",
+        ),
+        (
+            {
+                "pre_tokenizer": OF_STEPS
+                | {"pretokenizers": [OF_SPLIT, {"type": "ByteLevel", "add_prefix_space": False}]}
+            },
+            "use_regex = True",
+        ),
         (split(invert=True), "invert = True"),
         (split(behavior="Removed"), "behavior = 'Removed'"),
         (split(pattern=None), "lacks 'Regex'"),

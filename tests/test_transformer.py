@@ -617,6 +617,16 @@ def test_a_library_layer_of_another_kind_is_refused(kind, theirs, options, messa
     assert all(torch.equal(weight, before[name]) for name, weight in ours.state_dict().items())
 
 
+@pytest.mark.parametrize("kind, theirs", [(EncoderBlock, LIBRARY[0]), (DecoderBlock, LIBRARY[1])])
+def test_a_block_that_computes_something_else_takes_nothing_of_the_library(kind, theirs):
+    class Twice(kind):
+        def forward(self, *inputs, **how):
+            raise AssertionError("it is never called")
+
+    with pytest.raises(ValueError, match="Twice computes something else"):
+        Twice(chosen()).load_library(theirs(D, H, F_))
+
+
 class Gated(nn.Module):
     """A feed-forward layer with a gate, as some later models have it."""
 

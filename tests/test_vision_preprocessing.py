@@ -4,6 +4,7 @@ The reference is its processors with Pillow, and its tokeniser.
 """
 
 import json
+import os
 from io import BytesIO
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 from PIL import Image
 from published import offline
 
-from utils.tokens.published import BYTE_OF
+from utils.tokens.published import BYTE_OF, read_byte_pairs
 from utils.vision import (
     Preprocessing,
     WordEndPairs,
@@ -295,14 +296,36 @@ def test_another_tokeniser_is_refused_in_a_sentence(tmp_path, change, message):
     [
         ({"normalizer": None}, "normalizer"),
         ({"pre_tokenizer": {"type": "ByteLevel"}}, "pre_tokenizer"),
+        ({("normalizer", "normalizers", 1, "content"): ""}, "content = ''"),
+        ({("normalizer", "normalizers", 1, "pattern"): {"Regex": " "}}, "pattern = "),
+        ({("pre_tokenizer", "pretokenizers", 0, "behavior"): "Isolated"}, "behavior = "),
+        ({("pre_tokenizer", "pretokenizers", 0, "invert"): False}, "invert = False"),
+        ({("pre_tokenizer", "pretokenizers", 1, "add_prefix_space"): True}, "add_prefix_space = "),
+        ({("added_tokens", 0, "content"): "<|image|>"}, r"content = '<\|image\|>'"),
+        ({("added_tokens", 0, "content"): [1]}, r"content = \[1\]"),
+        ({("added_tokens", 0, "id"): 3}, "id = 3"),
     ],
 )
 def test_another_way_to_cut_is_refused(theirs, tmp_path, changed, message):
     theirs.save_pretrained(tmp_path)
     file = tmp_path / "tokenizer.json"
-    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | changed), "utf-8")
+    told = json.loads(file.read_text("utf-8"))
+    for place, value in changed.items():
+        *way, last = [place] if isinstance(place, str) else place
+        part = told
+        for step in way:
+            part = part[step]
+        part[last] = value
+    file.write_text(json.dumps(told), "utf-8")
     with pytest.raises(ValueError, match=f"tokenizer.json has {message}"):
         read_word_end_pairs(tmp_path)
+
+
+def test_a_folder_that_may_not_be_entered_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # nor the superuser
+    for read in (read_word_end_pairs, read_byte_pairs):
+        with pytest.raises(ValueError, match="may not be entered"):
+            read(tmp_path)
 
 
 def test_merges_of_numbers_are_refused(theirs, tmp_path):

@@ -361,6 +361,14 @@ def test_a_dtype_that_no_weight_has_is_refused_in_a_sentence(clip, dtype):
         ({"architecture": "resnet50"}, None, "architecture = 'resnet50'"),
         ({"architecture": 3}, None, "architecture = 3"),
         ({"architecture": "vit_base_patch4_12", "global_pool": "avg"}, None, "global_pool = 'avg'"),
+        *(
+            ({"architecture": "vit_base_patch4_12", "model_args": arguments}, None, message)
+            for arguments, message in (
+                ({"global_pool": "map"}, "global_pool = 'map'"),
+                ({"num_heads": 6}, "num_heads = 6"),
+                ({"img_size": 12, "act_layer": "quick_gelu"}, "act_layer in model_args"),
+            )
+        ),
         ({"architecture": "vit_base_patch4_12"}, "pos_embed", "pos_embed of 3 axes is missing"),
         ({"architecture": "vit_base_patch4_12"}, "blocks.1.norm2.bias", "lacks .*1.norm2.bias:"),
         ({"architecture": "vit_small_patch4_12"}, "head.bias", "lacks the weight head.bias"),

@@ -140,6 +140,8 @@ def load_albert(folder: Path | str, dtype: torch.dtype = torch.float32) -> Maske
 def _load(layout: Layout, folder: Path | str, dtype: torch.dtype) -> MaskedLanguageModel:
     folder = Path(folder)
     told = read_config(folder, layout.kind)
+    if layout is DISTILBERT:
+        told.pop("layer_norm_eps", None)  # its authors' code reads none
     weights = renamed(read_weights(folder), _name, folder)
     transform, norm, bias = layout.head
     if not weights.keys() & {f"{transform}.weight", f"{norm}.weight", bias}:
@@ -194,8 +196,6 @@ def built(
         max_len=told.size("max_position_embeddings"),
         dropout=0.0,
     )
-    if layout.kind == "distilbert":  # its code reads none
-        told.pop("layer_norm_eps", None)
     told.setdefault("layer_norm_eps", EPS)
     norm = partial(nn.LayerNorm, eps=told.number("layer_norm_eps"))
     embedding = partial(

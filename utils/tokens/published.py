@@ -55,7 +55,9 @@ def _from_one_file(file: Path) -> BytePairs:
                 f"{file} has the added token {token['content']!r}, which is looked for in a text "
                 "before it is cut: this book reads no such tokeniser."
             )
-        special[token.text("content")] = token["id"]
+        if not isinstance(token["content"], str):
+            raise token.unlike("content", "a text")
+        special[token["content"]] = token["id"]
     return _built(
         file,
         model.table("vocab"),

@@ -59,13 +59,6 @@ class PublishedConfig(dict):
             raise self.unlike(key, "true or false")
         return value
 
-    def text(self, key: str) -> str:
-        """Return a text."""
-        value = self[key]
-        if not isinstance(value, str):
-            raise self.unlike(key, "a text")
-        return value
-
     def choice(self, key: str, known: Mapping[str, Any]) -> Any:
         """Return what stands for a name."""
         name = self[key]

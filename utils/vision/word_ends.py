@@ -145,9 +145,9 @@ def _model(told: PublishedConfig) -> PublishedConfig:
     PublishedConfig(told.file, {"add_prefix_space": True} | cut[1]).expect(add_prefix_space=False)
     vocabulary = model.table("vocab")
     for token in told.tables("added_tokens"):
-        name = token.text("content")
-        if name not in (BEGIN, END) or vocabulary.get(name) != token["id"]:
-            raise told.unlike("added_tokens", f"{BEGIN} and {END}, as numbered in the vocabulary")
+        name = token.choice("content", {BEGIN: BEGIN, END: END})
+        if token["id"] != vocabulary.get(name):
+            raise token.unlike("id", f"that of {name} in the vocabulary")
     return model
 
 
