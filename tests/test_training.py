@@ -37,6 +37,7 @@ from utils.training import checkpoints, loop
 from utils.training.checkpoints import CheckpointError
 from utils.training.loop import History, evaluate, fit
 from utils.training.metrics import accuracy
+from utils.training.runs import settings_of_layers
 
 
 @pytest.fixture(autouse=True)
@@ -674,12 +675,19 @@ class Turned(nn.Module):
     def __init__(self, base: float = 10.0, h: int = 6, published: bool = False):
         super().__init__()
         self.linear, self.rotary, self.bias = nn.Linear(5, 3), Rotary(4, base), Alibi(h, published)
-        self.steps, self.last = 0, None
+        self.steps, self.last, self.tied = 0, None, (self.linear.bias,)
+        self.register_buffer("seen", torch.zeros(2), persistent=False)
+        self.register_buffer("first", torch.zeros(5), persistent=False)
 
     def forward(self, x):
         self.steps += 1
         self.last = self.linear(x).detach()
+        self.count()
+        self.first[:] = x[0]
         return self.linear(x)
+
+    def count(self):
+        self.seen.add_(1)
 
 
 def with_milestone(optimiser, milestone: int):
@@ -719,6 +727,35 @@ def test_a_setting_that_no_state_holds_tells_another_run(tmp_path, before, after
     assert len(trained(2, **before).seconds) == 2
 
 
+class Wrapped(nn.Module):
+    """A layer whose method stands for one that is not written in Python."""
+
+    size = functools.wraps(len)(lambda self: 3)
+
+
+TENSORS = {
+    "every other": torch.arange(6.0)[::2],
+    "one number": torch.tensor(3.0),
+    "turned": torch.arange(6).bfloat16().view(2, 3).T,
+    "conjugate": torch.tensor([1j]).conj(),
+    "negative": torch.tensor([1j]).conj().imag,
+    "empty": torch.ones(0),
+    "on no device": torch.ones(3, device="meta"),
+    "sparse": torch.eye(3).to_sparse(),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_tensor_of_any_form_is_a_setting(name):
+    layer = Wrapped()
+    layer.held = TENSORS[name]
+    found = settings_of_layers(layer)
+    assert found == settings_of_layers(copy.deepcopy(layer))
+    layer.held = 3 * TENSORS[name]
+    unseen = name in ("empty", "on no device", "sparse")
+    assert (found == settings_of_layers(layer)) is unseen
+
+
 def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
     model = Turned()
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -726,6 +763,21 @@ def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
         told = dict(model=model, optimiser=optimiser, epochs=epochs)
         history = fit_with(**told, checkpoint=tmp_path / "run.pt")
     assert len(history.seconds) == 2 and model.steps > 2 and model.last is not None
+    assert model.seen[0] > 2 and model.first.any()
+
+
+def test_a_loss_that_looks_at_the_weights_is_the_same_one_later(tmp_path):
+    model = nn.Linear(5, 3)
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    mean = model.weight.detach().clone()
+
+    def drawn(outputs, target):
+        mean.lerp_(model.weight.detach(), 0.1)
+        return F.cross_entropy(outputs, target) + model.weight.sub(mean).square().sum()
+
+    for epochs in (1, 2):
+        told = dict(model=model, optimiser=optimiser, epochs=epochs, loss=drawn)
+        assert len(fit_with(**told, checkpoint=tmp_path / "run.pt").seconds) == epochs
 
 
 def test_a_damaged_checkpoint_is_noticed_wherever_the_damage_is(written):

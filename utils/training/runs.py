@@ -3,6 +3,7 @@
 import dis
 import functools
 import inspect
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -10,6 +11,8 @@ from types import CodeType
 
 import torch
 from torch import Tensor, nn
+
+IN_PLACE = re.compile(r"[a-z]\w*[^_]_")  # as in `add_`
 
 
 def describe(
@@ -32,14 +35,15 @@ def describe(
     loss = inspect.unwrap(loss)
     name = known(loss)
     if isinstance(loss, nn.Module):
-        name = f"{settings_of_layers(loss)} {known(dict(loss.named_buffers()))}"
+        weights = {part: in_words(weight) for part, weight in loss.named_buffers()}
+        name = f"{settings_of_layers(loss)} {weights}"
     return run if "<" in name else run | {"loss": name}
 
 
 def settings_of_layers(model: nn.Module) -> str:
     """The class and the settings of each layer."""
     return " ".join(
-        f"{name}: {type(layer).__name__} {known(settings_of_layer(layer))}"
+        f"{name}: {type(layer).__name__} {settings_of_layer(layer)}"
         for name, layer in model.named_modules()
     )
 
@@ -48,25 +52,51 @@ def settings_of_layer(layer: nn.Module) -> dict:
     """Its attributes, and buffers that no state holds, but what it changes after it was built."""
     public = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
     unstored = {name: layer._buffers[name] for name in layer._non_persistent_buffers_set}
-    moved = changed_by(type(layer)) | {"training"}
+    anew, in_place = changed_by(type(layer))
     return {
-        name: value
+        name: in_words(value)
         for name, value in (public | unstored).items()
-        if name not in moved and not isinstance(value, list | dict)
+        if name not in anew | {"training"}
+        and not isinstance(value, list | dict)
+        and not (name in in_place and isinstance(value, Tensor))
     }
 
 
 @functools.cache
-def changed_by(kind: type) -> set[str]:
-    """The attributes that a class's methods set, but `__init__`."""
-    return {
-        step.argval
-        for base in kind.__mro__
-        for name, method in vars(base).items()
-        if name != "__init__" and inspect.isfunction(method)
-        for step in dis.get_instructions(inspect.unwrap(method))
-        if step.opname == "STORE_ATTR"
-    }
+def changed_by(kind: type) -> tuple[set[str], set[str]]:
+    """The attributes that a class's methods set, and those that they may change in place.
+
+    `__init__` is left out. In place, a method may change all that it reads if it changes anything.
+    """
+    anew, in_place = set(), set()
+    for base in kind.__mro__:
+        for name, method in vars(base).items():
+            method = inspect.unwrap(method) if inspect.isfunction(method) else None
+            if name == "__init__" or not inspect.isfunction(method):
+                continue
+            steps = [(step.opname, step.argval) for step in dis.get_instructions(method)]
+            read = {name for does, name in steps if does in ("LOAD_ATTR", "LOAD_METHOD")}
+            anew |= {name for does, name in steps if does == "STORE_ATTR"}
+            if any(does in ("STORE_SUBSCR", "STORE_SLICE") for does, _ in steps) or any(
+                IN_PLACE.fullmatch(name) for name in read
+            ):
+                in_place |= read
+    return anew, in_place
+
+
+def in_words(value: object) -> str:
+    """A setting in words; of a tensor that nobody trains, its type, shape and a checksum."""
+    if (
+        not isinstance(value, Tensor)
+        or value.requires_grad
+        or value.is_meta
+        or value.layout != torch.strided
+    ):
+        return known(value)
+    plain = value.cpu().resolve_conj().resolve_neg().flatten()
+    plain = plain.clone(memory_format=torch.contiguous_format)  # or its bytes can't be seen
+    content = plain.view(torch.uint8).numpy().tobytes()
+    return f"{value.dtype} {tuple(value.shape)} {zlib.crc32(content)}"
 
 
 def settings_of_group(group: dict) -> str:
@@ -93,19 +123,15 @@ def settings_of_schedule(schedule) -> str:
 
 
 def known(value: object, depth: int = 5) -> str:
-    """A setting in words: "?" for what can't be told apart, such as an object.
+    """A setting in words: "?" for what can't be told apart, such as a tensor.
 
-    A function has its name; one without, or inside another one, its code and what it holds too. A
-    tensor has its shape and a checksum.
+    A function has its name; one without, or inside another one, its code and what it holds too.
     """
     deeper = functools.partial(known, depth=depth - 1)
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
     if depth == 0 or isinstance(value, CodeType):
         return "?"
-    if isinstance(value, Tensor) and value.layout == torch.strided and not value.is_meta:
-        content = value.detach().cpu().flatten().view(torch.uint8).numpy().tobytes()
-        return f"{value.dtype} {tuple(value.shape)} {zlib.crc32(content)}"
     if isinstance(value, tuple | list):
         return f"({', '.join(map(deeper, value))})"
     if isinstance(value, dict):
