@@ -735,6 +735,8 @@ class Wrapped(nn.Module):
 
 TENSORS = {
     "every other": torch.arange(6.0)[::2],
+    "infinite": torch.ones(3, 3).log().masked_fill(torch.eye(3).bool(), -torch.inf),
+    "as large to both sides": torch.tensor([-0.1, -0.2, 0.3]),
     "one number": torch.tensor(3.0),
     "turned": torch.arange(6).bfloat16().view(2, 3).T,
     "conjugate": torch.tensor([1j]).conj(),
@@ -751,8 +753,11 @@ def test_a_tensor_of_any_form_is_a_setting(name):
     layer.held = TENSORS[name]
     found = settings_of_layers(layer)
     assert found == settings_of_layers(copy.deepcopy(layer))
+    if name == "every other":  # numbers of another processor
+        layer.held = TENSORS[name] * (1 + 1e-7)
+        assert found == settings_of_layers(layer)
     layer.held = 3 * TENSORS[name]
-    unseen = name in ("empty", "on no device", "sparse")
+    unseen = name in ("empty", "on no device", "sparse", "infinite")
     assert (found == settings_of_layers(layer)) is unseen
 
 
