@@ -87,7 +87,7 @@ def test_source_is_shown_whole_and_in_colours(thing, shown):
 
 @pytest.mark.parametrize("thing", [print, json.dumps, plotting, 3, lambda x: x])
 def test_only_functions_and_classes_of_the_book_have_a_source_to_show(thing):
-    with pytest.raises(TypeError, match="a function or a class of `utils`"):
+    with pytest.raises(TypeError, match="`utils`"):
         show_source(thing)
 
 
@@ -113,7 +113,7 @@ def test_a_table_takes_no_number_that_may_differ_between_machines():
         table([["a", 0.1]], ["name", "n"])
     with pytest.raises(ValueError, match="1 cells for 2 headers"):
         table([["a"]], ["name", "n"])
-    with pytest.raises(ValueError, match="header that can be read aloud, got \\['', 'n'\\]"):
+    with pytest.raises(ValueError, match="\\['', 'n'\\]"):
         table([["a", 1]], ["", "n"])
 
 
@@ -123,7 +123,7 @@ def test_a_finding_has_its_numbers_in_place_and_is_compared_without_them(shown):
     assert bundle == {"text/plain": "Of … … is left.", "text/markdown": "Of 3 51% is left."}
     with pytest.raises(AssertionError, match="Of 3 90% is left."):
         observe("Of {all} {left:.0%} is left.", left=0.9, all=3, holds=False)
-    with pytest.raises(ValueError, match="each field needs its number"):
+    with pytest.raises(ValueError, match="field"):
         observe("{left:.0%} is left.", left=0.9, of=3, holds=True)
 
 
@@ -165,7 +165,7 @@ def test_a_finding_that_rests_on_a_wrong_answer_stops_the_page(monkeypatch):
     monkeypatch.setitem(luck.in_place, "step", step)
     observe("It reads {n}.", n=3, holds=False)
     shell.user_ns["step"] = lambda x: 2 * x
-    with pytest.raises(luck.OtherwiseError, match="no check has passed \\(step\\)"):
+    with pytest.raises(luck.OtherwiseError, match="\\(step\\)"):
         observe("It reads {n}.", n=3, holds=False)
     observe("It reads {n}.", n=3, holds=True)
 
@@ -183,7 +183,7 @@ def test_a_wrong_answer_that_the_page_does_not_run_on_stops_nothing(monkeypatch,
     shell.user_ns["split_heads"] = check("split_heads", my_own)
     observe("It reads {n}.", n=3, holds=False)
     shell.user_ns["split_heads"] = my_own
-    with pytest.raises(luck.OtherwiseError, match="no check has passed \\(split_heads\\)"):
+    with pytest.raises(luck.OtherwiseError, match="\\(split_heads\\)"):
         observe("It reads {n}.", n=3, holds=False)
 
 

@@ -45,7 +45,7 @@ def test_the_nearest_is_not_the_largest_product_and_of_equals_the_first_counts()
 
 @pytest.mark.parametrize("shapes", [((2, 3), (4, 2)), ((3,), (3,)), ((2, 3), (0, 3)), ((), (2, 3))])
 def test_vectors_and_codebook_of_other_shapes_are_refused(shapes):
-    with pytest.raises(ValueError, match="of one width, got"):
+    with pytest.raises(ValueError, match=" width"):
         nearest_codes(*(torch.ones(shape) for shape in shapes))
 
 
@@ -79,9 +79,9 @@ def test_vectors_of_another_shape_are_refused(function):
 
 @pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf])
 def test_a_weight_below_0_is_refused(weight):
-    with pytest.raises(ValueError, match="commitment is a weight of at least 0"):
+    with pytest.raises(ValueError, match="^commitment .* 0"):
         codebook_loss(torch.ones(2, 1), torch.ones(2, 1), weight)
-    with pytest.raises(ValueError, match="kl_weight is a weight"):
+    with pytest.raises(ValueError, match="^kl_weight .* 0"):
         GumbelCodebook(3, 2, kl_weight=weight)
 
 
@@ -95,18 +95,18 @@ def test_perplexity_counts_what_is_in_use():
 
 def test_what_is_no_code_is_refused():
     for codes in (torch.tensor([0, 3]), torch.tensor([-1, 0])):
-        with pytest.raises(ValueError, match="Codes run from 0 to 2 in this codebook, got"):
+        with pytest.raises(ValueError, match=" 0 to 2 "):
             perplexity_of_codes(codes, 3)
     with pytest.raises(ValueError, match="whole numbers, got"):
         perplexity_of_codes(torch.ones(2), 3)
     for dtype in (torch.uint8, torch.int16, torch.int32):
-        with pytest.raises(ValueError, match=rf"Codes are int64, got \(2,\) of {dtype}: convert"):
+        with pytest.raises(ValueError, match=rf" int64.* \(2,\) .*{dtype}"):
             perplexity_of_codes(torch.tensor([0, 1], dtype=dtype), 3)
-    with pytest.raises(ValueError, match="There is no code"):
+    with pytest.raises(ValueError, match="no code"):
         perplexity_of_codes(torch.ones(0, dtype=torch.long), 3)
-    with pytest.raises(ValueError, match="Codes run from 0 to 3"):
+    with pytest.raises(ValueError, match=" 0 to 3"):
         Codebook(4, 2).vectors(torch.tensor([[4]]))
-    with pytest.raises(ValueError, match="Codes run from 0 to 3"):
+    with pytest.raises(ValueError, match=" 0 to 3"):
         GumbelCodebook(4, 2).vectors(torch.tensor([[4]]))
 
 
@@ -353,13 +353,13 @@ def test_learning_lowers_the_pictures_error():
 
 @pytest.mark.parametrize("shape", [(3, 24, 24), (2, 4, 24, 24), (2, 3, 24, 20), (2, 3, 6, 6)])
 def test_images_of_another_shape_are_refused(shape):
-    with pytest.raises(ValueError, match=r"Expected images \(B, 3, H, W\), H = W a multiple of 4"):
+    with pytest.raises(ValueError, match=r"\(B, 3, H, W\).* 4"):
         VQAutoencoder(3, Codebook(4, 2), width=2).encode(torch.ones(shape))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float64])
 def test_images_of_bytes_or_of_another_precision_are_refused(dtype):
-    with pytest.raises(ValueError, match=rf"of torch.float32, as the weights are, got {dtype}: "):
+    with pytest.raises(ValueError, match=rf" torch.float32.* {dtype}: "):
         VQAutoencoder(3, Codebook(4, 2), width=2).encode(torch.ones(1, 3, 8, 8, dtype=dtype))
 
 
@@ -368,7 +368,7 @@ def test_images_of_bytes_or_of_another_precision_are_refused(dtype):
 def test_codes_of_a_small_kind_are_refused_before_they_are_taken_for_a_mask(book, dtype):
     codes = torch.ones(4, 4, dtype=dtype)
     for read in (book().vectors, VQAutoencoder(3, book(), width=2).decode):
-        with pytest.raises(ValueError, match=r"Codes are int64, got \(4, 4\) of"):
+        with pytest.raises(ValueError, match=r" int64.* \(4, 4\) "):
             read(codes)
 
 

@@ -78,10 +78,10 @@ def test_what_are_no_points_and_steps_is_refused(x, t, says):
 
 def test_noise_of_another_shape_and_points_of_another_kind_are_refused():
     x, t = torch.ones(4, 2), torch.ones(4).long()
-    with pytest.raises(ValueError, match=r"Expected noise for each point, \(4, 2\), got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"noise .*\(4, 2\).*\(1, 2\)"):
         noised(x, t, x[:1], signal_kept(10))
     for use in (lambda x: Denoiser(T=10)(x, t), lambda x: denoise(Denoiser(T=10), x)):
-        with pytest.raises(ValueError, match="Expected points of torch.float32, got torch.float64"):
+        with pytest.raises(ValueError, match="points .*torch.float32.*torch.float64"):
             use(x.double())
 
 

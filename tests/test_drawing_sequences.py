@@ -103,15 +103,15 @@ def test_codes_whose_ids_may_not_fit_into_their_kind_are_refused(dtype):
         lambda: vocabulary.sentence_then_picture(WORDS, codes),
         lambda: vocabulary.picture_then_sentence(codes, WORDS),
     ):
-        with pytest.raises(ValueError, match="Codes are int64, got"):
+        with pytest.raises(ValueError, match=" int64"):
             make()
 
 
 def test_ids_that_are_no_codes_and_sizes_below_1_are_refused():
     for id in (8, 14):
-        with pytest.raises(ValueError, match="Codes run from 0 to 4"):
+        with pytest.raises(ValueError, match=" 0 to 4"):
             VOCABULARY.codes_of(torch.tensor([[id]]))
-    with pytest.raises(ValueError, match="n_places is a whole number of at least 1"):
+    with pytest.raises(ValueError, match="^n_places .* 1"):
         SharedVocabulary(9, 5, 4, 0)
 
 
@@ -148,10 +148,10 @@ def test_other_logits_and_weights_are_refused():
     ids = VOCABULARY.sentence_then_picture(WORDS, CODES)
     with pytest.raises(ValueError, match=r"Expected logits \(2, 11, 15\)"):
         joint_loss(torch.ones(2, 11, 14), ids, VOCABULARY)
-    with pytest.raises(ValueError, match="weight of a part is a weight of at least 0"):
+    with pytest.raises(ValueError, match="weight .* 0"):
         joint_loss(torch.ones(2, 11, 15), ids, VOCABULARY, (-1.0, 1.0))
     for weights in ((1.0,), (1.0, 1.0, 1.0)):
-        with pytest.raises(ValueError, match="There are two weights, of words and of codes, got"):
+        with pytest.raises(ValueError, match="two weights"):
             joint_loss(torch.ones(2, 11, 15), ids, VOCABULARY, weights)
 
 
@@ -204,7 +204,7 @@ def test_guided_logits_lie_on_a_line():
     with_, without = torch.randn(2, 3, 4)
     for weight, expected in ((0, without), (1, with_), (2, with_ + with_ - without)):
         torch.testing.assert_close(guided_logits(with_, without, weight), expected)
-    with pytest.raises(ValueError, match="with and without the sentence"):
+    with pytest.raises(ValueError, match="with and without"):
         guided_logits(with_, without[:1], 1.0)
 
 
@@ -227,7 +227,7 @@ def test_describing_goes_on_with_words_until_the_end(gpt):
 def test_a_model_of_another_vocabulary_is_refused(gpt):
     other = SharedVocabulary(9, 6, 4, 6)
     for make in (drawing_step, describing_step):
-        with pytest.raises(ValueError, match="knows 15 symbols; words, codes and the mark are 16"):
+        with pytest.raises(ValueError, match=" 15 .* 16"):
             make(gpt, other)
 
 
@@ -249,7 +249,7 @@ def test_a_schedule_shows_at_least_one_at_each_step_and_all_in_the_end():
             hidden = [n, *unmask_schedule(n, steps)]
             assert all(a > b for a, b in zip(hidden, hidden[1:], strict=False))
             assert len(hidden) == steps + 1 and hidden[-1] == 0
-    with pytest.raises(ValueError, match="3 codes can't be shown in 4 steps"):
+    with pytest.raises(ValueError, match="^3 codes .* 4 steps"):
         unmask_schedule(3, 4)
 
 
@@ -275,7 +275,7 @@ def test_only_hidden_codes_are_asked_for():
     torch.testing.assert_close(loss, expected)
     loss.backward()
     assert (logits.grad[~hidden] == 0).all()
-    with pytest.raises(ValueError, match="No code is hidden"):
+    with pytest.raises(ValueError, match="hidden"):
         masked_code_loss(logits, CODES, hidden & False)
     with pytest.raises(ValueError, match=r"Expected logits \(B, n, K\)"):
         masked_code_loss(logits[:, :5], CODES, hidden)
@@ -343,14 +343,14 @@ def test_masked_codes_refuse_what_does_not_fit(masked):
     lengths, hidden = torch.tensor([2, 3]), torch.ones(2, 6, dtype=torch.bool)
     with pytest.raises(ValueError, match="at least 13"):
         MaskedCodes(config(), SharedVocabulary(9, 5, 7, 6))
-    with pytest.raises(ValueError, match="a vocabulary of 16 symbols"):
+    with pytest.raises(ValueError, match=" 16 "):
         MaskedCodes(config(), SharedVocabulary(9, 6, 4, 6))
-    with pytest.raises(ValueError, match="Expected a boolean for each of the codes"):
+    with pytest.raises(ValueError, match="boolean"):
         masked(CODES, hidden[:, :5], WORDS, lengths)
     with pytest.raises(ValueError, match="A length is 13"):
         masked(CODES, hidden, WORDS, lengths + 4)
     for below in (-1, -5):
-        with pytest.raises(ValueError, match=f"A sentence has 0 words or more, not {below}"):
+        with pytest.raises(ValueError, match=f" 0 words .* {below}"):
             masked(CODES, hidden, WORDS, torch.tensor([below, 3]))
-    with pytest.raises(ValueError, match="Codes are int64, got"):
+    with pytest.raises(ValueError, match=" int64"):
         masked(CODES.byte(), hidden, WORDS, lengths)

@@ -147,11 +147,11 @@ def test_some_rows_have_no_sentence_and_some_batches_the_picture_first(pairs):
 
 
 def test_as_many_scenes_as_pictures_are_needed(pairs):
-    with pytest.raises(ValueError, match="6 scenes need as many pictures in codes: 60"):
+    with pytest.raises(ValueError, match="^6 scenes .* 60"):
         task.SentencesAndCodes(TEST, pairs.codes, 1, 1)
-    with pytest.raises(ValueError, match="There is no scene to learn from"):
+    with pytest.raises(ValueError, match="no scene"):
         task.SentencesAndCodes([], pairs.codes[:0], 1, 1)
-    with pytest.raises(ValueError, match="There is no scene to learn from"):
+    with pytest.raises(ValueError, match="no scene"):
         scenes_in_codes.train_autoencoder(scenes_in_codes.autoencoder(), steps=1, pool=[])
 
 
@@ -191,13 +191,13 @@ def test_sentences_become_codes_the_same_for_a_seed(small_writer):
         assert torch.equal(codes, paint(sentences, 0)) and not torch.equal(
             codes, paint(sentences, 1)
         )
-        with pytest.raises(ValueError, match="No scene is described with 'elephant'"):
+        with pytest.raises(ValueError, match="'elephant'"):
             paint(["a red elephant"], 0)
         with pytest.raises(ValueError, match="empty"):
             paint([""], 0)
-        with pytest.raises(ValueError, match="a string, not NoneType"):
+        with pytest.raises(ValueError, match="NoneType"):
             paint([None], 0)
-        with pytest.raises(ValueError, match=r"a list of sentences, such as \['a red three'\]"):
+        with pytest.raises(ValueError, match=r"\['a red three'\]"):
             paint("a red three", 0)
 
 

@@ -275,13 +275,36 @@ def test_padding_reaches_the_form():
     torch.testing.assert_close(found[1, :5], other[1, :5])
 
 
-@pytest.mark.parametrize("form", [partial(window_attention, window=3), linear_attention])
-def test_a_causal_form_refuses_padding_in_front(form):
+@pytest.mark.parametrize(
+    "form",
+    [
+        partial(fixed_attention, stride=3),
+        partial(window_attention, window=3, global_positions=[0]),
+    ],
+)
+def test_a_causal_form_that_counts_positions_refuses_padding_in_front(form):
     layer = MultiHeadAttention(D, HEADS, attend=FormAttention(form))
-    x, behind = torch.randn(B, T, D), padding_mask(torch.tensor([11, 5, 8]), T)[:, None]
+    x, behind = torch.randn(B, T, D), padding_mask(torch.tensor([11, 5, 0]), T)[:, None]
     assert layer(x, mask=behind, is_causal=True)[0].isfinite().all()
     with pytest.raises(ValueError, match="padding in front"):
         layer(x, mask=behind.flip(-1), is_causal=True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        partial(window_attention, window=3),
+        partial(strided_attention, stride=2),
+        linear_attention,
+        tiled_attention,
+    ],
+)
+def test_other_causal_forms_pass_over_padding_in_front(form):
+    layer = MultiHeadAttention(D, HEADS, attend=FormAttention(form))
+    x = torch.randn(2, T, D)
+    in_front = padding_mask(torch.tensor([T, 5]), T)[:, None].flip(-1)
+    padded = layer(x, mask=in_front, is_causal=True)[0]
+    torch.testing.assert_close(padded[1:, -5:], layer(x[1:, -5:], is_causal=True)[0])
 
 
 @pytest.mark.parametrize(

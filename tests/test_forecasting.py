@@ -119,7 +119,7 @@ def test_a_missing_number_is_not_measured(measure, missing):
         ("target", (numbers(1, missing), numbers(1, 2))),
         ("forecast", (numbers(1, 2), numbers(missing, 1))),
     ):
-        with pytest.raises(ValueError, match=f"A {what} is NaN or infinite: fill it in"):
+        with pytest.raises(ValueError, match=f"{what} .*NaN"):
             measure(*pair)
 
 
@@ -153,7 +153,7 @@ def test_whole_numbers_are_measured_forecast_and_scaled_as_others():
     ],
 )
 def test_what_is_no_tensor_of_numbers_is_refused(call, wrong, said):
-    with pytest.raises(ValueError, match=f"Expected a tensor of numbers, got .*{said}"):
+    with pytest.raises(ValueError, match=f"tensor .*{said}"):
         call(wrong)
 
 

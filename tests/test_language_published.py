@@ -380,6 +380,13 @@ def test_the_context_before_it_was_stretched_may_stand_beside_the_table(llama):
     assert error < 1e-6 * size
 
 
+def test_an_empty_context_beside_the_table_says_nothing(llama):
+    folder = llama("Llama 3.1")[1]
+    told = config_of(folder) | {"original_max_position_embeddings": None}
+    (folder / "config.json").write_text(json.dumps(told))
+    load_llama(folder)
+
+
 def test_without_scaling_the_base_is_the_papers(llama):
     _, folder = llama("Llama 2")
     told = config_of(folder)

@@ -103,7 +103,7 @@ def test_a_gate_shrinks_a_bar_or_turns_it_over():
 
 
 def test_a_gate_belongs_to_a_symbol_and_a_state_comes_before():
-    with pytest.raises(ValueError, match=r"7 gates and 8 states, got \(7, 7\)"):
+    with pytest.raises(ValueError, match=r"7 gates.* 8 states.*\(7, 7\)"):
         limits.gate_turns(WORD, {"gates": ([1.0] * 7, [1.0] * 7)})
 
 
@@ -247,7 +247,7 @@ def test_each_push_squeezes_the_line_into_a_quarter(bits, kind):
 
 @pytest.mark.parametrize("numbers", [[0, 0.75], [0, 0.75, 1.4375], [-0.25, 0.75, 0.4375]])
 def test_a_stack_is_a_number_below_1_after_each_push(numbers):
-    with pytest.raises(ValueError, match="2 pushes take 3 numbers from 0 to below 1"):
+    with pytest.raises(ValueError, match="^2 pushes .* 3 numbers "):
         limits.stack_in_a_number([1, 0], numbers)
 
 
@@ -273,7 +273,7 @@ def test_the_ball_s_path_is_that_of_the_language(n):
 
 @pytest.mark.parametrize("pair", [(1, 1), (0, 2), (2, 6)])
 def test_a_swap_is_of_two_places(pair):
-    with pytest.raises(ValueError, match="two places from 1 to 5"):
+    with pytest.raises(ValueError, match=" 1 to 5"):
         limits.cups([(1, 2), pair], 5)
 
 

@@ -228,7 +228,7 @@ def test_the_first_page_leads_to_nothing_older_than_a_page(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("kinds", [[], ["pdf", "mobi"]])
 def test_what_cant_be_made_is_said_in_a_sentence(kinds):
-    with pytest.raises(SystemExit, match="Name what to make, some of: pdf, epub, zip"):
+    with pytest.raises(SystemExit, match="pdf, epub, zip"):
         __main__.main(kinds)
 
 
@@ -237,6 +237,6 @@ def test_without_a_browser_one_sentence_says_what_to_do(monkeypatch, tmp_path):
     playwright = nullcontext(SimpleNamespace(chromium=nowhere))
     monkeypatch.setattr(harvest, "which", lambda name: None)
     monkeypatch.setattr(harvest, "sync_playwright", lambda: playwright)
-    with pytest.raises(NoBrowserError, match="^There is no Chromium here: install it"):
+    with pytest.raises(NoBrowserError, match="no Chromium"):
         with harvest.chromium():
             pass

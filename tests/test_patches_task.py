@@ -49,7 +49,7 @@ def test_a_network_has_the_sizes_of_the_data_and_learns_them(kind, sizes, P):
 
 def test_patches_that_do_not_divide_the_data_are_refused():
     part = Split(torch.rand(3, 1, 12, 12), torch.arange(3))
-    with pytest.raises(ValueError, match="5 don't divide a picture of 12"):
+    with pytest.raises(ValueError, match="5 .* 12"):
         task.network_for(Dataset(part, part, part, tuple("abc")), patch_size=5)
     with pytest.raises(ValueError, match="CNN"):
         task.network_for(Dataset(part, part, part, tuple("abc")), "RNN")

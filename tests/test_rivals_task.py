@@ -139,7 +139,7 @@ def test_a_mixture_is_one_of_probabilities():
         mixed(ours, theirs, 0.75).neg().exp(), torch.tensor([0.4, 0.1]).double()
     )
     for share in (0, 1, -0.5):
-        with pytest.raises(ValueError, match="more than 0 and less than 1"):
+        with pytest.raises(ValueError, match=" 0 .* 1"):
             mixed(ours, theirs, share)
 
 
@@ -176,7 +176,7 @@ def test_a_manual_has_all_docstrings_once_in_three_parts(library):
     whole = "".join(parts.values())
     assert whole.count("Said by all.") == 1
     assert whole.isascii() and "A test" not in whole and "no docstring" not in whole
-    with pytest.raises(ValueError, match="No part is called"):
+    with pytest.raises(ValueError, match="no part|No part"):
         manuals.manual("tests", "any")
 
 

@@ -58,7 +58,7 @@ def test_a_constant_gives_the_published_figures(network):
     assert found.smape == pytest.approx(published.smape, rel=0.015)
     assert sales.unbalanced_wmae(WEEKS, forecast) == pytest.approx(published.wmae, rel=0.04)
     assert 125_000 < constant < 137_000
-    with pytest.raises(ValueError, match="An error of 9 is too small for a constant below all"):
+    with pytest.raises(ValueError, match="error of 9 "):
         sales.constant_with(WEEKS, 9)
 
 
@@ -243,7 +243,7 @@ def test_windows_are_scaled_by_their_own_past_and_go_with_their_inputs():
             assert matches == [True]
     hidden = many_sales.Windows(many_sales.field(SALES, "hidden"), True, 1)
     assert len(next(iter(hidden))) == 2
-    with pytest.raises(ValueError, match="at least 70 steps is needed, got one of 69"):
+    with pytest.raises(ValueError, match=" 70 steps.* 69"):
         many_sales.Windows(SEEN.until(69), True, 1)
 
 
@@ -336,7 +336,7 @@ def test_groups_share_out_the_judged_series_in_their_order():
         (made,) = many_sales.compete(how, SEEN, group, 4, [0]).forecasts
         torch.testing.assert_close(made[:, :, 0, 0], last[:4] + 1000 * group)
     for group, judged in ((3, 4), (7, 4), (4, 7), (0, 4)):
-        with pytest.raises(ValueError, match="in groups of|group is a whole number"):
+        with pytest.raises(ValueError, match="groups of|^group "):
             many_sales.compete(how, SEEN, group, judged, [0])
 
 

@@ -91,7 +91,7 @@ def test_other_models_are_refused(changes):
 
 def test_sizes_that_are_none_are_refused():
     for count in (operations_forward, operations_kaplan, operations_hoffmann):
-        with pytest.raises(ValueError, match="T is a whole number"):
+        with pytest.raises(ValueError, match="^T "):
             count(config(), 0)
     with pytest.raises(ValueError, match="n_layers"):
         weights_of_blocks(24, 0)

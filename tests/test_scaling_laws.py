@@ -290,7 +290,7 @@ def test_newer_gpus_need_fewer_days():
         with pytest.raises(ValueError, match=next(iter(wrong))):
             days_of(**{"operations": 1e20, "gpu": "H100 (2022)"} | wrong)
     for share in (0, 1.01, 40, math.nan):
-        with pytest.raises(ValueError, match="utilisation is a share above 0, at most 1"):
+        with pytest.raises(ValueError, match="^utilisation .* 0.* 1"):
             days_of(1e20, "H100 (2022)", utilisation=share)
     with pytest.raises(ValueError, match="Unknown gpu"):
         days_of(1e20, "abacus")

@@ -54,9 +54,7 @@ def test_what_comes_alone_is_one_thing_and_no_more_than_the_batch(batch_size):
 
 def test_a_batch_needs_as_many_scenes_as_it_holds():
     batches = captions.PicturesAndSentences(1, 90, n=60)
-    with pytest.raises(
-        ValueError, match=r"A batch of 90 needs \d+ scenes of 3 things, but there are"
-    ):
+    with pytest.raises(ValueError, match=r" 90 .* scenes .* 3 "):
         batches.batch(Random(0))
 
 

@@ -94,18 +94,18 @@ def test_the_script_ends_no_script_and_is_the_same_each_time(folder):
 def test_a_damaged_file_is_told_in_a_sentence(folder, damage):
     path = store("tied", small(), made_by="tests")
     path.write_text(damage(path.read_text("ascii")), encoding="utf-8")
-    with pytest.raises(ModelError, match="^The stored model tied.js is damaged. Get it anew with"):
+    with pytest.raises(ModelError, match=" tied.js .*damaged.* anew"):
         load("tied")
 
 
 def test_a_missing_file_is_told_with_those_that_are_there(folder):
-    with pytest.raises(ModelError, match="no stored model 'tied'; there are: none. Get it anew"):
+    with pytest.raises(ModelError, match="'tied'.* none. .* anew"):
         load("tied")
     store("tied", small(), made_by="tests")
-    with pytest.raises(ModelError, match="no stored model 'free'; there are: tied. Get it anew"):
+    with pytest.raises(ModelError, match="'free'.* tied. .* anew"):
         load("free")
     (folder / "folder.js").mkdir()
-    with pytest.raises(ModelError, match="folder.js can't be read .*. Get it anew"):
+    with pytest.raises(ModelError, match="folder.js .*read .* anew"):
         load("folder")
 
 
@@ -118,7 +118,7 @@ def test_where_there_is_no_room_the_old_file_stays(folder, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(ModelError, match="can't be written .No space left on device.: what was"):
+    with pytest.raises(ModelError, match="written .*No space left"):
         store("tied", small(), made_by="others")
     assert path.read_text() == before and [*folder.iterdir()] == [path]
 

@@ -37,7 +37,7 @@ from utils.training import checkpoints, loop
 from utils.training.checkpoints import CheckpointError
 from utils.training.loop import History, evaluate, fit
 from utils.training.metrics import accuracy
-from utils.training.runs import settings_of_layers
+from utils.training.runs import in_words, settings_of_layers
 
 
 @pytest.fixture(autouse=True)
@@ -680,14 +680,31 @@ class Turned(nn.Module):
         self.register_buffer("first", torch.zeros(5), persistent=False)
 
     def forward(self, x):
-        self.steps += 1
+        def keep(name, value):
+            setattr(self, name, value)
+
+        keep("steps", self.steps + 1)
         self.last = self.linear(x).detach()
-        self.count()
-        self.first[:] = x[0]
+        [self.seen.add_(1) for _ in x]
+        torch.mul(x[0], 1, out=self.first)
         return self.linear(x)
 
-    def count(self):
-        self.seen.add_(1)
+
+class Drifting(nn.CrossEntropyLoss):
+    """A loss that keeps a mean of what it was given, and normalises it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, outputs, target):
+        self.mean.lerp_(outputs.detach().mean(0), 0.1)
+        return super().forward(self.norm(outputs), target)
+
+
+def over(layer):
+    return nn.Sequential(nn.Linear(5, 3), layer)
 
 
 def with_milestone(optimiser, milestone: int):
@@ -708,8 +725,13 @@ def with_peak(optimiser, place: float):
         (dict(schedule=(with_peak, 0.3)), dict(schedule=(with_peak, 0.4)), "schedule"),
         *(
             (dict(loss=nn.CrossEntropyLoss(torch.ones(3))), dict(loss=other), "loss")
-            for other in (nn.CrossEntropyLoss(), nn.CrossEntropyLoss(torch.tensor([1.0, 1.0, 2.0])))
+            for other in (
+                nn.CrossEntropyLoss(),
+                nn.CrossEntropyLoss(torch.tensor([1.0, 1.0, 2.0])),
+                nn.CrossEntropyLoss(torch.tensor([0.5, 2.0, 0.5])),
+            )
         ),
+        (dict(model=over(nn.Softmax(1))), dict(model=over(nn.Softmax(0))), "model"),
     ],
 )
 def test_a_setting_that_no_state_holds_tells_another_run(tmp_path, before, after, named):
@@ -725,12 +747,6 @@ def test_a_setting_that_no_state_holds_tells_another_run(tmp_path, before, after
     with pytest.raises(CheckpointError, match=f"another {named}: "):
         trained(2, **after)
     assert len(trained(2, **before).seconds) == 2
-
-
-class Wrapped(nn.Module):
-    """A layer whose method stands for one that is not written in Python."""
-
-    size = functools.wraps(len)(lambda self: 3)
 
 
 TENSORS = {
@@ -749,8 +765,8 @@ TENSORS = {
 
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_tensor_of_any_form_is_a_setting(name):
-    layer = Wrapped()
-    layer.held = TENSORS[name]
+    layer = nn.Module()
+    layer.register_buffer("held", TENSORS[name], persistent=False)
     found = settings_of_layers(layer)
     assert found == settings_of_layers(copy.deepcopy(layer))
     if name == "every other":  # numbers of another processor
@@ -761,6 +777,20 @@ def test_a_tensor_of_any_form_is_a_setting(name):
     assert (found == settings_of_layers(layer)) is unseen
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([0, 1, 1, 0], [1, 0, 0, 1]),
+        ([1, 1, 1], [0.5, 2, 0.5]),
+        ([0, -torch.inf, 1], [0, -torch.inf, 2]),
+        ([0, -torch.inf, 1], [0, 1, -torch.inf]),
+        ([[1, 2]], [[1], [2]]),
+    ],
+)
+def test_tensors_of_one_size_are_told_apart(one, other):
+    assert in_words(torch.tensor(one)) != in_words(torch.tensor(other))
+
+
 def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
     model = Turned()
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -769,6 +799,14 @@ def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
         history = fit_with(**told, checkpoint=tmp_path / "run.pt")
     assert len(history.seconds) == 2 and model.steps > 2 and model.last is not None
     assert model.seen[0] > 2 and model.first.any()
+
+
+def test_a_loss_that_moves_is_the_same_one_later(tmp_path):
+    model, loss = nn.Linear(5, 3), Drifting()
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epochs in (1, 2):
+        told = dict(model=model, optimiser=optimiser, epochs=epochs, loss=loss)
+        assert len(fit_with(**told, checkpoint=tmp_path / "run.pt").seconds) == epochs
 
 
 def test_a_loss_that_looks_at_the_weights_is_the_same_one_later(tmp_path):

@@ -157,5 +157,5 @@ def test_no_weight_is_in_the_view(here, shown):
 )
 def test_other_models_are_refused(here, header, weight, said):
     held = models.load("tiny")
-    with pytest.raises(ValueError, match=f"models of `utils.recurrent.LanguageModel`.* {said}"):
+    with pytest.raises(ValueError, match=f"`utils.recurrent.LanguageModel`.* {said}"):
         check(models.Stored(held.header | header, held.weights | weight))

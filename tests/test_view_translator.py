@@ -155,7 +155,7 @@ def test_the_script_begins_no_formula_and_names_no_host():
 
 @pytest.mark.parametrize("sentence", ["", "I love unicorns", "I " * 60])
 def test_sentences_that_can_not_be_read_are_refused(here, shown, sentence):
-    with pytest.raises(ValueError, match="words that it knows"):
+    with pytest.raises(ValueError, match=" words "):
         translator("tiny", sentence=sentence)
     assert shown == []
 

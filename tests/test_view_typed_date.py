@@ -162,7 +162,7 @@ def test_no_script_begins_a_formula_or_names_a_host(file):
 
 @pytest.mark.parametrize("examples", [[], [("fr", "French", "5 mars 2004")]])
 def test_locales_that_the_model_does_not_know_are_refused(here, shown, examples):
-    with pytest.raises(ValueError, match="a locale that the model knows"):
+    with pytest.raises(ValueError, match="locale"):
         typed_date("tiny", examples=examples)
     assert shown == []
 

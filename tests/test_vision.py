@@ -57,7 +57,7 @@ def test_a_convolution_that_stands_on_each_patch_once_gives_the_same_numbers(bia
     ],
 )
 def test_another_convolution_is_refused(conv):
-    with pytest.raises(ValueError, match="Expected a convolution with weights"):
+    with pytest.raises(ValueError, match="convolution .*weights"):
         PatchEmbedding(3, 2, 5).load_library(conv)
 
 
@@ -81,7 +81,7 @@ def test_the_vision_transformer_equals_the_librarys_encoder_on_patches(pool):
 
 
 def test_another_layer_than_a_convolution_is_refused():
-    with pytest.raises(ValueError, match="Expected a plain Conv2d, got a Linear"):
+    with pytest.raises(ValueError, match="Conv2d.*Linear"):
         PatchEmbedding(3, 2, 5).load_library(nn.Linear(12, 5))
 
 

@@ -324,7 +324,7 @@ def test_another_way_to_cut_is_refused(theirs, tmp_path, changed, message):
 def test_a_folder_that_may_not_be_entered_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # nor the superuser
     for read in (read_word_end_pairs, read_byte_pairs):
-        with pytest.raises(ValueError, match="may not be entered"):
+        with pytest.raises(ValueError, match="entered"):
             read(tmp_path)
 
 
@@ -334,7 +334,7 @@ def test_merges_of_numbers_are_refused(theirs, tmp_path):
     told = json.loads(file.read_text("utf-8"))
     told["model"]["merges"] = [[1, 2]]
     file.write_text(json.dumps(told), "utf-8")
-    with pytest.raises(ValueError, match="The token 1 is not written in bytes"):
+    with pytest.raises(ValueError, match=" token 1 .*bytes"):
         read_word_end_pairs(tmp_path)
 
 
@@ -345,7 +345,7 @@ def test_a_batch_needs_texts_and_room(tmp_path):
         ours.batch(["a"], 1)
     with pytest.raises(ValueError, match="no text"):
         ours.batch([])
-    with pytest.raises(ValueError, match=r"such as \['a'\], got a string"):
+    with pytest.raises(ValueError, match=r"\['a'\].* string"):
         ours.batch("a")
-    with pytest.raises(ValueError, match=r"of one text, \(T,\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"\(T,\).*\(1, 3\)"):
         ours.decode(ours.batch(["a"])[0])

@@ -133,7 +133,7 @@ def test_stored_weights_are_taken_as_they_are_and_of_another_model_not():
         {name: stored[name] for name in list(stored)[1:]},
         stored | {"norm.weight": (np.ones(9, dtype=np.float32),)},
     ):
-        with pytest.raises(ValueError, match="those of another model: names or shapes differ"):
+        with pytest.raises(ValueError, match="another model"):
             writer.take_weights(other, wrong)
 
 

@@ -22,22 +22,26 @@ class FormAttention(nn.Module):
     form gets the queries behind zeros, at the end of the sequence: so a step costs it a whole pass.
     Shapes: mask (B, 1, 1, S) or None, to a context (B, h, T, d_v) and None for weights.
     Raises: ValueError if asked for weights, for dropout, for another mask than one of padding, for
-    a causal form where there is none, or to begin one with padding.
+    a causal form where there is none, or for one that counts positions from the first (as
+    `fixed_attention`, or with global positions) where padding stands in front of a text.
     """
 
     def __init__(self, form: Callable[..., Tensor]):
         super().__init__()
         self.form = form
         called = form.forward if isinstance(form, nn.Module) else form
-        self.has_causal = "is_causal" in inspect.signature(called).parameters
+        parameters = inspect.signature(called).parameters
+        self.has_causal = "is_causal" in parameters
+        counted = parameters.get("global_positions", parameters.get("n_summary"))
+        self.counts = counted is not None and bool(counted.default)
 
     def forward(
         self, query, key, value, mask=None, need_weights=False, dropout=0.0, is_causal=False
     ) -> tuple[Tensor, None]:
         (B, h, T, _), S = query.shape, key.shape[2]
         check_form(self.has_causal, is_causal, dropout, need_weights, mask, (B, 1, 1, S))
-        if is_causal and mask is not None and not torch.compiler.is_compiling():
-            _check_begins(mask)
+        if self.counts and is_causal and mask is not None and not torch.compiler.is_compiling():
+            _check_no_padding_in_front(mask)
         options = {} if mask is None else {"key_mask": mask[:, 0, 0]}
         if is_causal:
             options["is_causal"] = True
@@ -48,10 +52,10 @@ class FormAttention(nn.Module):
         return self.form(query, key, value, **options)[:, :, -T:], None
 
 
-def _check_begins(mask: Tensor) -> None:
-    if not mask[..., 0].all():
+def _check_no_padding_in_front(mask: Tensor) -> None:
+    if (mask[..., 1:] & ~mask[..., :-1]).any():
         raise ValueError(
-            "A causal form counts positions from the first, so padding in front of a text would "
+            "This form counts positions from the first, so padding in front of a text would "
             "change it: give the model texts of one length, or padding behind them."
         )
 

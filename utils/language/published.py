@@ -175,7 +175,7 @@ def _rotary(told: PublishedConfig) -> partial[RotaryHalves]:
             f"{told.file} has {min(strange)} beside rope_type = {rope['rope_type']!r}: the book "
             "doesn't know what that does."
         )
-    if CONTEXT in keys and CONTEXT in told:  # it may stand beside the table, too
+    if CONTEXT in keys and told.get(CONTEXT) is not None:  # it may stand beside the table, too
         rope.setdefault(CONTEXT, told[CONTEXT])
         rope.expect(**{CONTEXT: told[CONTEXT]})
     numbers = {ours: rope.number(theirs) for theirs, ours in keys.items()}

@@ -110,6 +110,8 @@ def read_json(file: Path) -> PublishedConfig:
 def check_folder(folder: Path) -> None:
     """Raise a ValueError if there is no such folder, or it may not be entered."""
     if not os.path.isdir(folder):
-        raise ValueError(f"There is no folder {folder}: a published model is a folder of files.")
+        raise ValueError(
+            f"There is no folder {folder} that you may read: a published model is a folder."
+        )
     if not os.access(folder, os.X_OK):
         raise ValueError(f"The folder {folder} may not be entered: ask its owner for the right to.")

@@ -52,7 +52,8 @@ def fit_data_parallel(
         model.cuda()
     device = device_of(model)
     names = [*(metrics or {}), validation is not None]
-    settings = describe(model, optimiser, schedule, loss, seed, names)
+    run = describe(model, optimiser, schedule, loss, seed, names)
+    settings = {part: str(settings) for part, settings in run.items()}
     check_alike(settings | {"number of epochs": str(epochs)})
     replica = DistributedDataParallel(model)
     last = [torch.tensor(0.0)]  # this process's loss, of its shard

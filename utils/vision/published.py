@@ -227,8 +227,10 @@ def _name(name: str) -> str:
 
 def _check_arguments(told: PublishedConfig, n_heads: int) -> None:
     """Refuse timm's own settings of a model that neither its name nor its weights tell of."""
-    told.expect(global_pool="token", num_heads=n_heads)
-    if strange := told.keys() - {*SEEN, "global_pool", "num_heads"}:
+    expected = dict(global_pool="token", num_heads=n_heads, class_token=True, qkv_bias=True)
+    told.expect(**expected)
+    heard = {*SEEN, *expected, *(name for name in told if "drop" in name)}  # drops in training only
+    if strange := told.keys() - heard:
         raise ValueError(
             f"{told.file} has {min(strange)} in model_args: the book doesn't know what that does."
         )
