@@ -275,7 +275,7 @@ def test_only_hidden_codes_are_asked_for():
     torch.testing.assert_close(loss, expected)
     loss.backward()
     assert (logits.grad[~hidden] == 0).all()
-    with pytest.raises(ValueError, match="hidden"):
+    with pytest.raises(ValueError, match="No code"):
         masked_code_loss(logits, CODES, hidden & False)
     with pytest.raises(ValueError, match=r"Expected logits \(B, n, K\)"):
         masked_code_loss(logits[:, :5], CODES, hidden)

@@ -279,15 +279,16 @@ def test_padding_reaches_the_form():
     "form",
     [
         partial(fixed_attention, stride=3),
-        partial(window_attention, window=3, global_positions=[0]),
+        partial(window_attention, window=3, global_positions=torch.tensor([0])),
     ],
 )
-def test_a_causal_form_that_counts_positions_refuses_padding_in_front(form):
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_a_form_that_counts_positions_refuses_padding_in_front(form, is_causal):
     layer = MultiHeadAttention(D, HEADS, attend=FormAttention(form))
     x, behind = torch.randn(B, T, D), padding_mask(torch.tensor([11, 5, 0]), T)[:, None]
-    assert layer(x, mask=behind, is_causal=True)[0].isfinite().all()
+    assert layer(x, mask=behind, is_causal=is_causal)[0].isfinite().all()
     with pytest.raises(ValueError, match="padding in front"):
-        layer(x, mask=behind.flip(-1), is_causal=True)
+        layer(x, mask=behind.flip(-1), is_causal=is_causal)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torch.optim.lr_scheduler import ConstantLR, LambdaLR, OneCycleLR, SequentialLR
 
 from utils.training.data_parallel import over_whole
-from utils.training.runs import Run, describe, differing, still
+from utils.training.runs import describe
 from utils.transformer import DecoderOnly, Transformer, TransformerConfig
 
 SIZES = {"vocab_size": 11, "d_model": 8, "n_heads": 4, "d_ff": 12, "n_layers": 2}
@@ -35,14 +35,14 @@ OTHERS = {  # than those of CONFIG, one for each field
 
 def described(
     model=None, schedule=None, loss=F.cross_entropy, made_by=torch.optim.Adam, **settings
-) -> Run:
+) -> dict[str, str]:
     model = model or nn.Linear(2, 3)
     optimiser = made_by(model.parameters(), lr=0.1, **settings)
     return describe(model, optimiser, schedule and schedule(optimiser), loss, 0, [])
 
 
-def unlike(one: Run, other: Run) -> set[str]:
-    return {*differing(one, other)}
+def unlike(one: dict, other: dict) -> set[str]:
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
 
 
 def test_each_field_of_a_config_is_varied():
@@ -72,7 +72,7 @@ def powers(base):
 
 def test_functions_in_a_model_are_told_apart_by_name_and_what_they_hold():
     kinds = [F.relu, F.gelu, partial(F.gelu, approximate="tanh"), powers(2), powers(3), abs]
-    found = {described(Around(kind))["model"][".function"] for kind in kinds}
+    found = {described(Around(kind))["model"] for kind in kinds}
     assert len(found) == len(kinds)
     assert described(Around(powers(2))) == described(Around(powers(2)))
     assert all(" at 0x" not in text for text in found)
@@ -118,15 +118,6 @@ def test_a_schedule_that_has_moved_is_the_same():
         optimiser.step()
         schedule.step()
     assert describe(model, optimiser, schedule, F.cross_entropy, 0, []) == before
-
-
-def test_a_setting_that_moves_or_that_one_lacks_is_not_compared():
-    begun = {"model": {"": "Reader", "steps": "0", "size": "3"}, "loss": {"": "mse"}}
-    trained = still(begun, {**begun, "model": begun["model"] | {"steps": "9"}})
-    assert trained["model"] == {"": "Reader", "steps": None, "size": "3"}
-    assert differing(begun, trained) == differing(trained, begun) == []
-    assert unlike(trained, {"model": {"": "Reader", "size": "3"}}) == set()
-    assert unlike(trained, {"model": {"size": "4"}, "loss": {"": "mae"}}) == {"model", "loss"}
 
 
 def test_a_loss_has_its_name_or_its_settings_or_none():

@@ -672,18 +672,22 @@ def test_a_checkpoint_of_another_run_is_refused(written, changes, named):
 class Turned(nn.Module):
     """A layer with settings that its state doesn't hold, and something that changes as it runs."""
 
-    def __init__(self, base: float = 10.0, h: int = 6, published: bool = False):
+    def __init__(self, base: float = 10.0, h: int = 6, published: bool = False, scale: float = 1.0):
         super().__init__()
+        self.set_scale(scale)
         self.linear, self.rotary, self.bias = nn.Linear(5, 3), Rotary(4, base), Alibi(h, published)
         self.steps, self.last, self.tied = 0, None, (self.linear.bias,)
         self.register_buffer("seen", torch.zeros(2), persistent=False)
         self.register_buffer("first", torch.zeros(5), persistent=False)
 
-    def forward(self, x):
-        def keep(name, value):
-            setattr(self, name, value)
+    def set_scale(self, scale):
+        self.scale = scale
 
-        keep("steps", self.steps + 1)
+    def forward(self, x):
+        def step():
+            self.steps += 1
+
+        step()
         self.last = self.linear(x).detach()
         [self.seen.add_(1) for _ in x]
         torch.mul(x[0], 1, out=self.first)
@@ -731,6 +735,7 @@ def with_peak(optimiser, place: float):
                 nn.CrossEntropyLoss(torch.tensor([0.5, 2.0, 0.5])),
             )
         ),
+        (dict(model=Turned()), dict(model=Turned(scale=2.0)), "model"),
         (dict(model=over(nn.Softmax(1))), dict(model=over(nn.Softmax(0))), "model"),
     ],
 )
@@ -750,7 +755,7 @@ def test_a_setting_that_no_state_holds_tells_another_run(tmp_path, before, after
 
 
 TENSORS = {
-    "every other": torch.arange(6.0)[::2],
+    "every other": 1000 * torch.arange(6.0)[::2],
     "infinite": torch.ones(3, 3).log().masked_fill(torch.eye(3).bool(), -torch.inf),
     "as large to both sides": torch.tensor([-0.1, -0.2, 0.3]),
     "one number": torch.tensor(3.0),

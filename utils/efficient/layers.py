@@ -22,8 +22,9 @@ class FormAttention(nn.Module):
     form gets the queries behind zeros, at the end of the sequence: so a step costs it a whole pass.
     Shapes: mask (B, 1, 1, S) or None, to a context (B, h, T, d_v) and None for weights.
     Raises: ValueError if asked for weights, for dropout, for another mask than one of padding, for
-    a causal form where there is none, or for one that counts positions from the first (as
-    `fixed_attention`, or with global positions) where padding stands in front of a text.
+    a causal form where there is none, or if padding stands in front of a text and the form's
+    arguments say that it counts positions from the first (as `fixed_attention`'s `n_summary`, and
+    global positions).
     """
 
     def __init__(self, form: Callable[..., Tensor]):
@@ -32,15 +33,15 @@ class FormAttention(nn.Module):
         called = form.forward if isinstance(form, nn.Module) else form
         parameters = inspect.signature(called).parameters
         self.has_causal = "is_causal" in parameters
-        counted = parameters.get("global_positions", parameters.get("n_summary"))
-        self.counts = counted is not None and bool(counted.default)
+        seen_by_all = getattr(parameters.get("global_positions"), "default", ())
+        self.counts = "n_summary" in parameters or len(seen_by_all) > 0
 
     def forward(
         self, query, key, value, mask=None, need_weights=False, dropout=0.0, is_causal=False
     ) -> tuple[Tensor, None]:
         (B, h, T, _), S = query.shape, key.shape[2]
         check_form(self.has_causal, is_causal, dropout, need_weights, mask, (B, 1, 1, S))
-        if self.counts and is_causal and mask is not None and not torch.compiler.is_compiling():
+        if self.counts and mask is not None and not torch.compiler.is_compiling():
             _check_no_padding_in_front(mask)
         options = {} if mask is None else {"key_mask": mask[:, 0, 0]}
         if is_causal:

@@ -1,7 +1,6 @@
 """Checkpoints: what a training run needs to go on as if it had never been stopped."""
 
 import copy
-import functools
 import hashlib
 import io
 import os
@@ -11,7 +10,7 @@ from pathlib import Path
 import torch
 from filelock import FileLock, Timeout
 
-from utils.training.runs import describe, differing, still
+from utils.training.runs import describe
 
 DIGEST = hashlib.sha256().digest_size  # bytes of the checksum, at the start of the file
 HISTORY = {  # what `fit` stores of it
@@ -31,8 +30,7 @@ class Checkpoint:
     """The file in which a run keeps its model, optimiser, schedule and history.
 
     A run is known by its seed, what it measures, its loss and the settings of its model, optimiser
-    and schedule that have not changed while it trained (not by its data); another run is refused.
-    Reading the file runs no code from it.
+    and schedule (not by its data); another run is refused. Reading the file runs no code from it.
     Within `with`, the file is this run's alone (a hidden file beside it is the lock).
 
     Raises: CheckpointError if another run has the file now, or nothing can be written beside it.
@@ -43,10 +41,7 @@ class Checkpoint:
         self.parts = {"model": model, "optimiser": optimiser}
         if schedule is not None:
             self.parts["schedule"] = schedule
-        self.described = functools.partial(
-            describe, model, optimiser, schedule, loss, seed, measures
-        )
-        self.run = self.described()
+        self.run = describe(model, optimiser, schedule, loss, seed, measures)
         self.lock = FileLock(self.path.with_name(f".{self.path.name}.lock"), timeout=0)
 
     def __enter__(self) -> "Checkpoint":
@@ -69,7 +64,6 @@ class Checkpoint:
 
         Raises: CheckpointError if it can't be written; the one before it is then still there.
         """
-        self.run = still(self.run, self.described())
         states = {name: part.state_dict() for name, part in self.parts.items()}
         buffer = io.BytesIO()
         torch.save({"run": self.run, "states": states, "history": history}, buffer)
@@ -119,12 +113,13 @@ class Checkpoint:
             if written != checksum(content):  # torch.load would not notice a changed weight
                 raise ValueError
             stored = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-            others = " and another ".join(differing(self.run, stored["run"]))
+            run = {"loss": self.run.get("loss"), **stored["run"]}  # a nameless one may be any
             states, history = stored["states"], stored["history"]
             done = finished_epochs(history)
         except Exception:
             raise damaged from None
-        if others:
+        if other := [name for name in self.run if self.run[name] != run.get(name)]:
+            others = " and another ".join(other)
             raise CheckpointError(
                 f"The checkpoint {self.path} was written with another {others}: "
                 "give another path, or delete it to start anew."
@@ -148,7 +143,6 @@ class Checkpoint:
             for name, part in self.parts.items():
                 part.load_state_dict(before[name])
             raise damaged from None
-        self.run = still(self.run, stored["run"])
         return history
 
 

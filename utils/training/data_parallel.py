@@ -52,8 +52,7 @@ def fit_data_parallel(
         model.cuda()
     device = device_of(model)
     names = [*(metrics or {}), validation is not None]
-    run = describe(model, optimiser, schedule, loss, seed, names)
-    settings = {part: str(settings) for part, settings in run.items()}
+    settings = describe(model, optimiser, schedule, loss, seed, names)
     check_alike(settings | {"number of epochs": str(epochs)})
     replica = DistributedDataParallel(model)
     last = [torch.tensor(0.0)]  # this process's loss, of its shard

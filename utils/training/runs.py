@@ -1,101 +1,112 @@
 """By what a training run is known: the settings that stay the same while it trains."""
 
+import dis
 import functools
 import inspect
+import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from types import CodeType
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import is_lazy
 
-Run = dict[str, dict[str, str | None]]  # a part of the run: its settings in words, by name
-MOVES = None  # instead of a setting that has changed while the run trained
+IN_PLACE = re.compile(r"[a-z]\w*[^_]_")  # as in `add_`
+READS = "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"
 
 
 def describe(
     model: nn.Module, optimiser, schedule, loss: Callable, seed: int, measures: list
-) -> Run:
+) -> dict[str, str]:
     """Write down what makes another run of a run, its data left out.
 
     loss: by its name, or its settings if it is a layer; a function inside another one says nothing.
     measures: the metrics' names, and whether there are validation data.
     """
+    sizes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     groups = [settings_of_group(group) for group in optimiser.param_groups]
     run = {
-        "model": settings_of_layers(model),
-        "optimiser": {"": f"{type(optimiser).__name__} {known(optimiser.defaults)} {groups}"},
+        "model": f"{settings_of_layers(model)} {sizes}",
+        "optimiser": f"{type(optimiser).__name__} {known(optimiser.defaults)} {groups}",
         "schedule": settings_of_schedule(schedule),
-        "seed": {"": str(seed)},
-        "set of metrics or validation data": {"": str(measures)},
+        "seed": str(seed),
+        "set of metrics or validation data": str(measures),
     }
     loss = inspect.unwrap(loss)
+    name = known(loss)
     if isinstance(loss, nn.Module):
-        weights = {name: in_words(buffer) for name, buffer in buffers(loss, stored=True).items()}
-        run["loss"] = settings_of_layers(loss) | weights
-    elif "<" not in known(loss):
-        run["loss"] = {"": known(loss)}
-    return run
+        name = settings_of_layers(loss, stored=True)  # its state is in no checkpoint
+    return run if "<" in name else run | {"loss": name}
 
 
-def differing(one: Run, other: Run) -> list[str]:
-    """The parts of a run that are others in another one.
-
-    A setting that one of them lacks, or that moves, is not compared; nor is a part that has none.
-    """
-    found = []
-    for part in one.keys() & other.keys():
-        shared = one[part].keys() & other[part].keys()
-        pairs = [(one[part][name], other[part][name]) for name in shared]
-        if any(mine != theirs and MOVES not in (mine, theirs) for mine, theirs in pairs):
-            found.append(part)
-    return sorted(found)
-
-
-def still(before: Run, now: Run) -> Run:
-    """A run's settings, but for those that have changed since."""
-    return {
-        part: {
-            name: value if now.get(part, {}).get(name) == value else MOVES
-            for name, value in settings.items()
-        }
-        for part, settings in before.items()
-    }
-
-
-def settings_of_layers(model: nn.Module) -> dict[str, str]:
-    """The class, the sizes and the attributes of each layer, and buffers that no state holds."""
-    kinds = {name: type(layer).__name__ for name, layer in model.named_modules()}
-    sizes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    found = {"": f"{kinds} {sizes}"}
-    for name, layer in model.named_modules():
-        for attribute, value in vars(layer).items():
-            kept = isinstance(value, list | dict)  # as a cache
-            if not (attribute.startswith("_") or attribute == "training" or kept):
-                found[f"{name}.{attribute}"] = in_words(value)
-    return found | {name: in_words(buffer) for name, buffer in buffers(model).items()}
-
-
-def buffers(model: nn.Module, stored: bool = False) -> dict[str, Tensor | None]:
-    """Those that no state holds, or those that a state holds if `stored`, by name."""
-    return {
-        f"{name}.{of_layer}": buffer
+def settings_of_layers(model: nn.Module, stored: bool = False) -> str:
+    """The class and the settings of each layer, with buffers that a state holds if `stored`."""
+    return " ".join(
+        f"{name}: {type(layer).__name__} {settings_of_layer(layer, stored)}"
         for name, layer in model.named_modules()
-        for of_layer, buffer in layer._buffers.items()
-        if (of_layer in layer._non_persistent_buffers_set) != stored
+    )
+
+
+def settings_of_layer(layer: nn.Module, stored: bool) -> dict:
+    """Its attributes and buffers, but what its forward pass changes."""
+    public = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
+    named = layer._buffers if stored else sorted(layer._non_persistent_buffers_set)
+    buffers = {name: layer._buffers[name] for name in named}
+    anew, in_place = changed_by(type(layer))
+    return {
+        name: in_words(value)
+        for name, value in (public | buffers).items()
+        if name not in anew | {"training"}
+        and not isinstance(value, list | dict)
+        and not (name in in_place and isinstance(value, Tensor))
     }
+
+
+@functools.cache
+def changed_by(kind: type) -> tuple[set[str], set[str]]:
+    """The attributes that a forward pass sets anew, and those that it may change in place.
+
+    They are read off the code of `forward` and of the methods that it names. In place, a method may
+    change all that it reads if it changes anything.
+    """
+    anew, in_place, reached, ahead = set(), set(), set(), {"forward"}
+    while ahead:
+        method = ahead.pop()
+        reached.add(method)
+        steps = [(step.opname, step.argval) for step in steps_of(kind, method)]
+        read = {name for does, name in steps if does in READS}
+        anew |= {name for does, name in steps if does == "STORE_ATTR"}
+        if any(
+            does in ("STORE_SUBSCR", "STORE_SLICE")
+            or (does in READS and IN_PLACE.fullmatch(value))
+            or (isinstance(value, tuple) and "out" in value)  # the name of an argument
+            for does, value in steps
+        ):
+            in_place |= read
+        ahead |= read - reached
+    return anew, in_place
+
+
+def steps_of(kind: type, method: str) -> Iterator[dis.Instruction]:
+    """The bytecode of a class's method, of those that it overrides, and of functions within."""
+    for held in (vars(base).get(method) for base in kind.__mro__):
+        function = inspect.unwrap(getattr(held, "fget", None) or getattr(held, "__func__", held))
+        ahead = [function.__code__] if inspect.isfunction(function) else []
+        while ahead:
+            code = ahead.pop()
+            yield from dis.get_instructions(code)
+            ahead += [const for const in code.co_consts if isinstance(const, CodeType)]
 
 
 def in_words(value: object) -> str:
-    """A setting in words; of a tensor its form, and how large its numbers are, and where.
+    """A setting in words; of a tensor that nobody trains, how large its numbers are, and where.
 
     To five digits: the last ones may be others on another machine.
     """
     if (
         not isinstance(value, Tensor)
-        or is_lazy(value)
+        or value.requires_grad
         or value.is_meta
         or value.is_nested
         or value.is_quantized
@@ -103,16 +114,15 @@ def in_words(value: object) -> str:
     ):
         return known(value)
     plain = torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
-    numbers = plain.detach().cpu().double().flatten()
+    numbers = plain.cpu().double().flatten()
     finite = numbers.isfinite()
     places = torch.linspace(0, 1, len(numbers), dtype=torch.float64)
     told = [str(value.dtype), str(tuple(value.shape))]
     for part in (numbers.where(finite, 0), numbers.sign().where(~finite, 0)):
         size = part.abs().sum()
-        shares = torch.stack([part.sum(), places @ part, places.square() @ part, part @ part])
-        told.append(f"{size:.5g}")
-        shares = (shares / size).nan_to_num().tolist()
-        told += [str(round(share, 5) + 0.0) for share in shares]  # -0.0 is 0.0
+        shares = torch.stack([part.sum(), places @ part, places.square() @ part]) / size
+        told += [f"{size:.5g}", f"{part @ part:.5g}"]
+        told += [str(round(share, 5) + 0.0) for share in shares.nan_to_num().tolist()]  # no -0.0
     return " ".join(told)
 
 
@@ -126,18 +136,17 @@ def settings_of_group(group: dict) -> str:
     return f"{len(group['params'])} {known(rate)} {known(settings)}"
 
 
-def settings_of_schedule(schedule) -> dict[str, str]:
+def settings_of_schedule(schedule) -> str:
     """The class and the settings of a schedule and those within it, but where it stands."""
     moved = {"base_lrs", "last_epoch", "T_cur", "T_i", "optimizer"}  # where it stands
     private = {"_milestones", "_schedule_phases", "_anneal_func_type"}  # which are settings
-    found = {"": type(schedule).__name__}
-    for name, value in (vars(schedule) if schedule else {}).items():
-        if name in private or name not in moved and not name.startswith("_"):
-            found[name] = known(value)
-    for number, inner in enumerate(getattr(schedule, "_schedulers", ())):
-        settings = settings_of_schedule(inner).items()
-        found |= {f"{number}.{name}": value for name, value in settings}
-    return found
+    settings = {
+        name: value
+        for name, value in (vars(schedule) if schedule else {}).items()
+        if name in private or name not in moved and not name.startswith("_")
+    }
+    inner = map(settings_of_schedule, getattr(schedule, "_schedulers", ()))
+    return " ".join([f"{type(schedule).__name__} {known(settings)}", *inner])
 
 
 def known(value: object, depth: int = 5) -> str:
