@@ -11,6 +11,7 @@ import yaml
 
 BOOK = Path(__file__).resolve().parents[1]
 ADDRESS_VARIABLES = ("BOOK_REPOSITORY", "BOOK_BRANCH", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL")
+PATIENCE = 600_000  # milliseconds for what takes seconds: no test races with other programs
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

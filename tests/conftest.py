@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from browser import BOOK, FLAGS, PAGE, Build, build_book, find_chromium
+from browser import BOOK, FLAGS, PAGE, PATIENCE, Build, build_book, find_chromium
 from filelock import FileLock
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +34,8 @@ def chromium():
             missing = "no Chromium found, neither the system's nor Playwright's own"
             (pytest.fail if os.environ.get("REQUIRE_BROWSER") == "1" else pytest.skip)(missing)
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
+        expect.set_options(timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -51,7 +53,6 @@ def shown(monkeypatch) -> list[dict]:
 def phone(chromium):
     """A phone's page, which complains of nothing and asks for nothing but its own workers."""
     tab = chromium.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(60_000)
     heard = []
     tab.on("console", lambda said: heard.append(said.text))
     tab.on("pageerror", lambda error: heard.append(str(error)))

@@ -122,7 +122,6 @@ def address(build):
 def tab(chromium, address):
     """One browser tab; `tab.heard` gathers what its pages complain of and whom else they ask."""
     tab = chromium.new_page(viewport=DESK)
-    tab.set_default_timeout(60_000)  # a busy machine of two cores needs ten at times
     tab.heard = []
     tab.on("console", lambda said: tab.heard.append(said.text) if said.type == "error" else None)
     tab.on("pageerror", lambda error: tab.heard.append(str(error)))

@@ -93,7 +93,7 @@ def started(folder: Path, **how) -> subprocess.Popen:
 
 
 def wait_for_a_checkpoint(folder: Path) -> None:
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 600
     while not (folder / "checkpoint").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
 
@@ -103,10 +103,10 @@ def test_after_a_kill_the_same_command_goes_on_and_ends_with_the_same_bits(repor
     wait_for_a_checkpoint(tmp_path)
     killed.send_signal(signal.SIGKILL)  # that one alone: those that it has started end with it
     killed.communicate()
-    with FileLock(tmp_path / ".checkpoint.lock", timeout=180):  # theirs, until they have ended
+    with FileLock(tmp_path / ".checkpoint.lock", timeout=600):  # theirs, until they have ended
         assert (tmp_path / "checkpoint").exists() and not list(tmp_path.glob("weights *"))
     again = started(tmp_path)
-    _, errors = again.communicate(timeout=180)
+    _, errors = again.communicate(timeout=600)
     assert again.returncode == 0, errors.decode()
     for rank, report in enumerate(reports):
         assert (tmp_path / f"weights {rank}").read_bytes() == report["never stopped"]
@@ -119,7 +119,7 @@ def test_the_stop_button_ends_all_processes_and_leaves_nothing(tmp_path):
     signal.signal(signal.SIGINT, before)
     wait_for_a_checkpoint(tmp_path)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
-    _, errors = run.communicate(timeout=180)
+    _, errors = run.communicate(timeout=600)
     assert errors.decode() == "stopped\n" and run.returncode == 1
     for rank in range(2):
         with pytest.raises(ProcessLookupError):

@@ -433,7 +433,7 @@ def test_ctrl_c_keeps_what_was_measured(calm, alone):
         assert running_now.poll() is None, running_now.communicate()[1]
         time.sleep(0.05)
     os.killpg(running_now.pid, signal.SIGINT)
-    _, said = running_now.communicate(timeout=120)
+    _, said = running_now.communicate(timeout=600)
     assert running_now.returncode == 1 and "What was measured is kept" in said
     kept = calls(calm)
     assert 2 <= kept <= 4
@@ -451,7 +451,7 @@ def test_two_processes_on_one_experiment_do_not_meet(calm):
     both = [
         process(calm, f"(results.SCRIPTS / 'ready {n}').touch()", "run('growth')") for n in range(2)
     ]
-    said = [each.communicate(timeout=120)[1] for each in both]
+    said = [each.communicate(timeout=600)[1] for each in both]
     assert [each.returncode for each in both] == [0, 0], said
     assert sorted("another process measures it" in each for each in said) == [False, True]
     assert calls(calm) == 6 and len(load("growth").rows) == 6

@@ -33,7 +33,6 @@ DIAGNOSIS = "padding counts one side"
 RIGHT = f"{SIGNATURE} return dilation * (kernel_size - 1) // 2"
 CALL = f'check("{EXERCISE}", same_padding)'
 
-expect.set_options(timeout=120_000)  # a busy machine of two cores needs ten at times
 
 TABS = "#jp-main-dock-panel .lm-TabBar-tabLabel"
 
@@ -114,31 +113,28 @@ def address(folder):
                 break
             except URLError:
                 assert server.poll() is None, (folder / "log").read_text()
-                assert time.monotonic() < begin + 180, (folder / "log").read_text()
+                assert time.monotonic() < begin + 600, (folder / "log").read_text()
                 time.sleep(0.2)
         yield f"{base}/?token=t"  # leads to the lesson by itself
     finally:
         server.terminate()
-        server.wait(120)  # its kernels end first
+        server.wait(600)  # its kernels end first
 
 
 @pytest.fixture(scope="module")
 def page(chromium, address):
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
     page.goto(address)
     expect(page.locator(".jp-NotebookPanel")).to_be_visible()
-    wait_until_idle(page, seconds=60)
+    wait_until_idle(page)
     yield page
     page.close()
 
 
-def wait_until_idle(page, seconds: float) -> None:
+def wait_until_idle(page) -> None:
     """Wait until the kernel is there and no cell waits for it."""
-    expect(page.locator("[data-status=idle].jp-Notebook-ExecutionIndicator")).to_be_visible(
-        timeout=1000 * seconds
-    )
-    expect(page.get_by_text("[*]:")).to_have_count(0, timeout=1000 * seconds)
+    expect(page.locator("[data-status=idle].jp-Notebook-ExecutionIndicator")).to_be_visible()
+    expect(page.get_by_text("[*]:")).to_have_count(0)
 
 
 def saved(page, folder) -> list[dict]:
@@ -151,7 +147,7 @@ def saved(page, folder) -> list[dict]:
 def test_the_lesson_opens_rendered_and_asks_nothing(page):
     expect(page.locator(TABS)).to_have_text([f"{LESSON}.ipynb"])
     lesson = page.locator(".jp-Notebook")
-    expect(lesson.locator(".katex").nth(10)).to_be_attached(timeout=30_000)
+    expect(lesson.locator(".katex").nth(10)).to_be_attached()
     assert lesson.locator(".katex-error").count() == 0
     rendered = lesson.locator(".myst")
     expect(rendered.last).to_contain_text("References")
@@ -174,7 +170,7 @@ def test_the_lesson_runs_from_top_to_bottom(page, folder):
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
-    wait_until_idle(page, seconds=120)
+    wait_until_idle(page)
     cells = [cell for cell in saved(page, folder) if cell["cell_type"] == "code"]
     errors = [o for cell in cells for o in cell.outputs if o.output_type == "error"]
     assert errors == []
@@ -211,9 +207,8 @@ def test_a_link_opens_the_solutions_in_a_tab_beside_the_lesson(page):
 
 def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(chromium, address):
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
     page.goto(address.replace("/?", "/lab/workspaces/back/tree/my/00_first_steps.ipynb?"))
-    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
     expect(page.locator(".jp-OutputArea table").first).to_contain_text("Minutes left")
     cell = page.locator(".jp-CodeCell").filter(has_text='check("gradient_step"')
     cell.locator(".cm-content").click()
@@ -229,7 +224,7 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(c
 
 
 def test_a_thread_that_is_left_over_does_not_keep_the_reader_waiting():
-    subprocess.run([sys.executable, "-c", ENDED], cwd=ROOT, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", ENDED], cwd=ROOT, check=True, timeout=600)
 
 
 def test_a_lesson_computes_with_one_thread_as_in_the_tests(monkeypatch):
@@ -246,9 +241,8 @@ def run_in_a_tab(chromium, address, file, source):
     kernel = {"kernelspec": notebooks.KERNEL}
     nbformat.write(new_notebook(cells=[new_code_cell(source)], metadata=kernel), file)
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
     page.goto(address.replace("/?", f"/lab/workspaces/{file.stem}/tree/my/{file.name}?"))
-    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
     page.locator(".jp-CodeCell .cm-content").click()
     page.keyboard.press("Control+Enter")
     return page
@@ -272,10 +266,10 @@ def test_a_model_is_handed_to_the_page_and_not_to_the_notebook(chromium, address
     live = folder / "my" / "live.ipynb"
     page = run_in_a_tab(chromium, address, live, LIVE)
     answer = page.locator(".view-answer")
-    expect(answer).to_contain_text("Most likely next", timeout=120_000)
+    expect(answer).to_contain_text("Most likely next")
     page.get_by_label("Begin a text").press_sequentially(" or not ")
     expect(page.locator(".view-written")).to_contain_text("to be or not ")
-    expect(answer).to_contain_text("It has written", timeout=60_000)
+    expect(answer).to_contain_text("It has written")
     page.locator(".jp-CodeCell .cm-content").click()
     page.keyboard.press("Control+s")
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
@@ -284,5 +278,5 @@ def test_a_model_is_handed_to_the_page_and_not_to_the_notebook(chromium, address
     assert nothing.data == {} and view.data["text/plain"] == "View: it writes as you type. to be"
     assert '"bytes"' not in live.read_text(encoding="utf-8")
     page.reload()
-    expect(answer).to_contain_text("run this cell to open it", timeout=120_000)
+    expect(answer).to_contain_text("run this cell to open it")
     page.close()

@@ -117,7 +117,7 @@ def test_a_kernel_tells_what_it_has_read_of_the_book():
     try:
         stamps.listen(kernel)
         asked = kernel.execute_cell_input(READING, allow_stdin=False)
-        kernel.await_reply(asked, timeout=60)
+        kernel.await_reply(asked, timeout=600)
         read = stamps.reached(kernel, folder)
     finally:
         kernel.stop()

@@ -1095,7 +1095,7 @@ def be_killed_again_and_again(folder: Path, optimiser: str):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked and killed")
 def test_a_run_that_is_killed_ends_as_one_that_never_was(tmp_path):
     command = [sys.executable, __file__, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     for optimiser in ("adam", "sgd"):
         stored = [tmp_path / optimiser / name for name in ("killed.pt", "never killed.pt")]

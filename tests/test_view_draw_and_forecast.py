@@ -28,7 +28,6 @@ SERIES = to_take()
 FIRST = next(iter(SERIES))
 NAMED = ["the naive forecast", "the seasonal naive forecast", "the linear forecast"]
 NAMED += ["the LSTM", "the Transformer"]
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

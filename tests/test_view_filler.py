@@ -23,7 +23,6 @@ from utils.tasks.two_bytes import in_two_bytes, restored
 from utils.transformer import TransformerConfig
 
 SENTENCES = ["Take elements from an ___ along an axis.", "The ___ of the xyzzy is ___."]
-expect.set_options(timeout=60_000)
 
 
 def model_of(n_layers: int, V: int = 0) -> MaskedLanguageModel:

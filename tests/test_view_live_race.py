@@ -20,7 +20,6 @@ from utils.tasks.writer import Writer, take_weights, vocabulary
 
 CHARACTERS = "".join(vocabulary().symbols[len(SPECIAL) :])
 BEGINNING = "The number of clusters "
-expect.set_options(timeout=60_000)
 
 
 def looking_back(window: int):

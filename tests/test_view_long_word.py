@@ -23,7 +23,6 @@ from utils.tasks.long_word import facts_for_page, readers, restored_readers
 
 NAME = "parity"
 WORD = "0110100110010110100101100"
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,6 @@ NOUNS = {
 SAID = {word: kind for kind, (_, said) in pronouns.SAID_OF.items() for word in said}
 GIVEN = {"menus": pronouns.menus(), "nouns": NOUNS, "said": SAID}
 WORDS = list(VOCABULARY.symbols[len(SPECIAL) :])
-expect.set_options(timeout=60_000)
 
 
 def network() -> SelfAttentionTagger:

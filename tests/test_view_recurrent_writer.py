@@ -17,7 +17,6 @@ from utils.show.views.writes import LONGEST
 CHARACTERS = "\n .abcdeilmnorstuz"
 TEXT = "rest on a tree. so"
 RULES = ("never", "after each word", "after each letter")
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

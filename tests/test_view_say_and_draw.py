@@ -30,7 +30,6 @@ SENTENCES = "a red three", "蓝色的小圆形在绿色的七的上面", "there 
 PARTS = ["runtime", "painter"]
 BOOKS = models.FOLDER  # where the book's own models are, before `made` stores others elsewhere
 NAMES = WRITER, CODES, _ = "drawing_writer", "drawing_codes", "clip"
-expect.set_options(timeout=60_000)
 
 
 def lively(model: nn.Module, std: float) -> nn.Module:

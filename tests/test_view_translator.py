@@ -24,7 +24,6 @@ CHINESE = (*SPECIAL, "不", "喜欢", "学习", "深度", "爱")
 SENTENCE = "I love deep learning"
 EXAMPLES = [["Tom love I", "爱"], ["I do not love Tom", "不 爱"]]
 LONGEST = 7  # words that it reads or writes here
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

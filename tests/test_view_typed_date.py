@@ -20,7 +20,6 @@ from utils.tasks.typed_dates import in_ids, reader
 SOURCE = Vocabulary(["<en_US>", "<de>", *"0123456789 ./,FMabehruyäz"])
 TARGET = Vocabulary("0123456789-")
 EXAMPLES = [("en_US", "English, USA", "Mar 5, 2004"), ("de", "German", "5. März 2004")]
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

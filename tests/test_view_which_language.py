@@ -13,7 +13,6 @@ from utils.show.views.which_language import LONGEST, check
 
 LETTERS = "adghikmnotuäß"
 NAMES = ["Finnish", "German", "Italian", "Polish", "Spanish", "Turkish"]
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,6 @@ SENTENCES = [
     "tensor tensor array tensor",
     "unfunny",
 ]
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,6 @@ from utils.vision import CLIP, cosines, patches, small_clip, unpatch
 HEADS = 3
 HANDS = 5  # of each digit, which keeps the pages of these tests small
 WORLD = for_pages(HANDS)
-expect.set_options(timeout=60_000)
 
 
 def plain(scene: Scene) -> dict:

@@ -21,7 +21,6 @@ CHARACTERS = "\n !',-.:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 V = 4 + len(CHARACTERS)
 BEGINNING = "ROMEO:\nBut soft"
 CONTEXT = 16
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

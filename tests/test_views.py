@@ -238,7 +238,6 @@ def opened(chromium, shown):
     show_all()
     views.heads(**made_up())
     tab = chromium.new_page(viewport=DESK)
-    tab.set_default_timeout(5_000)
     tab.heard = []
     tab.on("console", lambda said: tab.heard.append(said.text))
     tab.on("pageerror", lambda error: tab.heard.append(str(error)))

@@ -54,7 +54,7 @@ REACHED = """__import__("json").dumps(
 def _ask(kernel, code: str, **expressions: str) -> dict:
     """Run code in nbval's kernel that no cell sees; the values of the expressions."""
     asked = kernel.kc.execute(code, silent=True, user_expressions=expressions)
-    while (reply := kernel.get_message("shell", timeout=60))["parent_header"]["msg_id"] != asked:
+    while (reply := kernel.get_message("shell", timeout=600))["parent_header"]["msg_id"] != asked:
         pass
     given = reply["content"]["user_expressions"]
     return {name: ast.literal_eval(each["data"]["text/plain"]) for name, each in given.items()}
