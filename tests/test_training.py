@@ -37,7 +37,7 @@ from utils.training import checkpoints, loop
 from utils.training.checkpoints import CheckpointError
 from utils.training.loop import History, evaluate, fit
 from utils.training.metrics import accuracy
-from utils.training.runs import in_words, settings_of_layers
+from utils.training.runs import changed_by, in_words, settings_of_layers
 
 
 @pytest.fixture(autouse=True)
@@ -690,8 +690,12 @@ class Turned(nn.Module):
         step()
         self.last = self.linear(x).detach()
         [self.seen.add_(1) for _ in x]
+        self.keep(x)
+        out = self.linear(x)
+        return out
+
+    def keep(self, x):
         torch.mul(x[0], 1, out=self.first)
-        return self.linear(x)
 
 
 class Drifting(nn.CrossEntropyLoss):
@@ -790,6 +794,7 @@ def test_a_tensor_of_any_form_is_a_setting(name):
         ([0, -torch.inf, 1], [0, -torch.inf, 2]),
         ([0, -torch.inf, 1], [0, 1, -torch.inf]),
         ([[1, 2]], [[1], [2]]),
+        ([128_000], [128_001]),
     ],
 )
 def test_tensors_of_one_size_are_told_apart(one, other):
@@ -804,6 +809,28 @@ def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
         history = fit_with(**told, checkpoint=tmp_path / "run.pt")
     assert len(history.seconds) == 2 and model.steps > 2 and model.last is not None
     assert model.seen[0] > 2 and model.first.any()
+
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", torch.ones(2), persistent=False)
+
+    def forward(self, x):
+        out = x * self.mask
+        return x + out
+
+
+def test_a_variable_called_out_changes_nothing():
+    assert "mask" not in set().union(*changed_by(Masked))
+
+
+def test_a_weight_that_is_computed_before_each_pass_is_no_setting(tmp_path):
+    for epochs in (1, 2):
+        model = torch.nn.utils.spectral_norm(nn.Linear(5, 3))
+        optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+        told = dict(model=model, optimiser=optimiser, epochs=epochs)
+        assert len(fit_with(**told, checkpoint=tmp_path / "run.pt").seconds) == epochs
 
 
 def test_a_loss_that_moves_is_the_same_one_later(tmp_path):

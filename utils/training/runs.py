@@ -51,9 +51,11 @@ def settings_of_layers(model: nn.Module, stored: bool = False) -> str:
 def settings_of_layer(layer: nn.Module, stored: bool) -> dict:
     """Its attributes and buffers, but what its forward pass changes."""
     public = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
-    named = layer._buffers if stored else sorted(layer._non_persistent_buffers_set)
+    named = layer._buffers.keys() if stored else sorted(layer._non_persistent_buffers_set)
     buffers = {name: layer._buffers[name] for name in named}
     anew, in_place = changed_by(type(layer))
+    if layer._forward_pre_hooks:  # as of weight_norm, which sets `weight`
+        in_place = in_place | public.keys()
     return {
         name: in_words(value)
         for name, value in (public | buffers).items()
@@ -67,20 +69,20 @@ def settings_of_layer(layer: nn.Module, stored: bool) -> dict:
 def changed_by(kind: type) -> tuple[set[str], set[str]]:
     """The attributes that a forward pass sets anew, and those that it may change in place.
 
-    They are read off the code of `forward` and of the methods that it names. In place, a method may
-    change all that it reads if it changes anything.
+    They are read off the code of `forward` and `train`, and of the methods that these name. In
+    place, a method may change all that it reads if it changes anything.
     """
-    anew, in_place, reached, ahead = set(), set(), set(), {"forward"}
+    anew, in_place, reached, ahead = set(), set(), set(), {"forward", "train"}
     while ahead:
         method = ahead.pop()
         reached.add(method)
-        steps = [(step.opname, step.argval) for step in steps_of(kind, method)]
+        steps = [*steps_of(kind, method)]
         read = {name for does, name in steps if does in READS}
         anew |= {name for does, name in steps if does == "STORE_ATTR"}
         if any(
             does in ("STORE_SUBSCR", "STORE_SLICE")
             or (does in READS and IN_PLACE.fullmatch(value))
-            or (isinstance(value, tuple) and "out" in value)  # the name of an argument
+            or (does in ("KW_NAMES", "LOAD_CONST") and isinstance(value, tuple) and "out" in value)
             for does, value in steps
         ):
             in_place |= read
@@ -88,21 +90,27 @@ def changed_by(kind: type) -> tuple[set[str], set[str]]:
     return anew, in_place
 
 
-def steps_of(kind: type, method: str) -> Iterator[dis.Instruction]:
-    """The bytecode of a class's method, of those that it overrides, and of functions within."""
+def steps_of(kind: type, method: str) -> Iterator[tuple[str, object]]:
+    """What a class's method does, those that it overrides, and functions within: step, and value.
+
+    The names of a call's arguments are a constant: of KW_NAMES up to Python 3.12, then of
+    LOAD_CONST.
+    """
     for held in (vars(base).get(method) for base in kind.__mro__):
         function = inspect.unwrap(getattr(held, "fget", None) or getattr(held, "__func__", held))
         ahead = [function.__code__] if inspect.isfunction(function) else []
         while ahead:
             code = ahead.pop()
-            yield from dis.get_instructions(code)
+            for step in dis.get_instructions(code):
+                is_constant = step.opcode in dis.hasconst
+                yield step.opname, code.co_consts[step.arg] if is_constant else step.argval
             ahead += [const for const in code.co_consts if isinstance(const, CodeType)]
 
 
 def in_words(value: object) -> str:
     """A setting in words; of a tensor that nobody trains, how large its numbers are, and where.
 
-    To five digits: the last ones may be others on another machine.
+    Of fractions, five digits: the last ones may be others on another machine.
     """
     if (
         not isinstance(value, Tensor)
@@ -118,10 +126,11 @@ def in_words(value: object) -> str:
     finite = numbers.isfinite()
     places = torch.linspace(0, 1, len(numbers), dtype=torch.float64)
     told = [str(value.dtype), str(tuple(value.shape))]
+    digits = 5 if value.is_floating_point() or value.is_complex() else 17
     for part in (numbers.where(finite, 0), numbers.sign().where(~finite, 0)):
         size = part.abs().sum()
         shares = torch.stack([part.sum(), places @ part, places.square() @ part]) / size
-        told += [f"{size:.5g}", f"{part @ part:.5g}"]
+        told += [f"{size:.{digits}g}", f"{part @ part:.{digits}g}"]
         told += [str(round(share, 5) + 0.0) for share in shares.nan_to_num().tolist()]  # no -0.0
     return " ".join(told)
 
