@@ -55,6 +55,7 @@ from utils.transformer import (
     models,
     warmup_rate,
 )
+from utils.transformer.layers import ACTIVATIONS
 from utils.transformer.stacks import as_caches
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
@@ -299,6 +300,11 @@ def test_learned_positions_are_added_up_to_the_last():
 
 
 # Sublayers ----------------------------------------------------------------------------------------
+
+
+def test_a_squared_relu_is_0_below_0_and_a_square_above():
+    found = ACTIVATIONS["relu_squared"](torch.tensor([-2.0, 0.0, 0.5, 3.0]))
+    assert found.tolist() == [0, 0, 0.25, 9]
 
 
 @activations
