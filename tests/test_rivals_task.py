@@ -176,7 +176,7 @@ def test_a_manual_has_all_docstrings_once_in_three_parts(library):
     whole = "".join(parts.values())
     assert whole.count("Said by all.") == 1
     assert whole.isascii() and "A test" not in whole and "no docstring" not in whole
-    with pytest.raises(ValueError, match="no part|No part"):
+    with pytest.raises(ValueError, match="No part"):
         manuals.manual("tests", "any")
 
 

@@ -679,6 +679,7 @@ class Turned(nn.Module):
         self.steps, self.last, self.tied = 0, None, (self.linear.bias,)
         self.register_buffer("seen", torch.zeros(2), persistent=False)
         self.register_buffer("first", torch.zeros(5), persistent=False)
+        self.register_buffer("written", torch.zeros(5), persistent=False)
 
     def set_scale(self, scale):
         self.scale = scale
@@ -691,11 +692,14 @@ class Turned(nn.Module):
         self.last = self.linear(x).detach()
         [self.seen.add_(1) for _ in x]
         self.keep(x)
-        out = self.linear(x)
-        return out
+        self.write(x)
+        return self.linear(x)
 
     def keep(self, x):
         torch.mul(x[0], 1, out=self.first)
+
+    def write(self, x):
+        self.written[:] = x[0]
 
 
 class Drifting(nn.CrossEntropyLoss):
@@ -758,6 +762,12 @@ def test_a_setting_that_no_state_holds_tells_another_run(tmp_path, before, after
     assert len(trained(2, **before).seconds) == 2
 
 
+class Wrapped(nn.Module):
+    """A layer whose method stands for one that is not written in Python."""
+
+    forward = functools.wraps(len)(lambda self, x: x)
+
+
 TENSORS = {
     "every other": 1000 * torch.arange(6.0)[::2],
     "infinite": torch.ones(3, 3).log().masked_fill(torch.eye(3).bool(), -torch.inf),
@@ -774,7 +784,7 @@ TENSORS = {
 
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_tensor_of_any_form_is_a_setting(name):
-    layer = nn.Module()
+    layer = Wrapped()
     layer.register_buffer("held", TENSORS[name], persistent=False)
     found = settings_of_layers(layer)
     assert found == settings_of_layers(copy.deepcopy(layer))
@@ -808,7 +818,7 @@ def test_what_a_layer_keeps_while_it_runs_is_no_other_model(tmp_path):
         told = dict(model=model, optimiser=optimiser, epochs=epochs)
         history = fit_with(**told, checkpoint=tmp_path / "run.pt")
     assert len(history.seconds) == 2 and model.steps > 2 and model.last is not None
-    assert model.seen[0] > 2 and model.first.any()
+    assert model.seen[0] > 2 and model.first.any() and model.written.any()
 
 
 class Masked(nn.Module):
