@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from nbval import kernel, plugin
 
 ROOT = Path(__file__).resolve().parent
 WHOLE_BOOK = "build"  # the fixture that builds the book from all its files
 
 BEGUN_WITH = dict(os.environ)  # libraries add to it: joblib, which counts processors for xdist
 
+PATIENCE = 600  # seconds for what takes one
 SECONDS = "seconds.json"  # each file's, in the last run
 TAKEN: Counter[str] = Counter()  # seconds of each file in this run
 FINE: Counter[str] = Counter()  # tests of each file that were run here, less those that failed
@@ -48,6 +50,20 @@ class Run(NamedTuple):
     changes: str = ""  # of the setting, for which nothing is left out
 
 
+class Patient(kernel.RunningKernel):
+    """A page's kernel. Beside other programs it answers late, and may find a port taken."""
+
+    def __init__(self, *given, **how):
+        try:
+            super().__init__(*given, **how)
+        except RuntimeError:  # it died before it was ready
+            super().__init__(*given, **how)
+
+    def await_reply(self, msg_id, timeout=None):
+        super().await_reply(msg_id, timeout and max(timeout, PATIENCE))
+
+
+plugin.RunningKernel = Patient
 RUN = pytest.StashKey[Run]()
 READINGS = pytest.StashKey()  # what each module of the book has read in this process
 
@@ -213,7 +229,9 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tell a page's kernel, which starts now, whose it is."""
+    """Tell a page's kernel, which starts now, whose it is; wait for what a cell shows."""
+    if hasattr(item, "output_timeout"):
+        item.output_timeout = PATIENCE
     if item.path.is_relative_to(ROOT / "chapters"):
         page = item.path.relative_to(ROOT / "chapters").with_suffix("")
         os.environ["BOOK_PAGE"] = page.as_posix().replace("/", "-")
