@@ -187,6 +187,9 @@ def execute(script: Path) -> int:
         kernel_name=KERNEL["name"],
         extra_arguments=["--log-level=ERROR"],
         timeout=None,
+        startup_timeout=600,
+        iopub_timeout=600,  # nbclient's 4 seconds lose outputs where others compute
+        raise_on_iopub_timeout=True,
         record_timing=False,
         store_widget_state=False,
         coalesce_streams=True,
