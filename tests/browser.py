@@ -4,9 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
 import yaml
 
 BOOK = Path(__file__).resolve().parents[1]
@@ -78,6 +80,16 @@ def find_chromium(playwright) -> Path | None:
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, names)), playwright.chromium.executable_path)
     return Path(found) if Path(found).exists() else None
+
+
+def processor_seconds() -> float:
+    """What the open pages have taken of the processor so far."""
+    taken = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it may have ended
+            if "--type=renderer" in process.cmdline():
+                taken += sum(process.cpu_times()[:2])  # user and system
+    return taken
 
 
 def as_built(folder: Path, view: str, name: str, script: str | None) -> str:

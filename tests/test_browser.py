@@ -12,7 +12,6 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from browser import BOOK, listed_pages
 from card import CARD, SIZE, WORDS
 from PIL import Image
-from playwright.sync_api import TimeoutError
 
 SEEN = ("reference/index", "reference/transformer")  # of the reference: its other pages are alike
 PAGES = [name for name in listed_pages() if name in SEEN or not name.startswith("reference/")]
@@ -48,12 +47,10 @@ KINDS = """() => {
     }
     return seen.size;
 }"""
+# The theme does this 300 ms after a resize, on a slow machine before its sidebar has opened.
 IN_REACH = """() => [...document.querySelectorAll("pre, .cell_output > .output")].every(
-    (box) => box.scrollWidth <= box.clientWidth || box.tabIndex == 0)"""
-REACH = """() => document.querySelectorAll("pre, .cell_output > .output").forEach((box) => {
-    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-    box.tabIndex = scrolls ? 0 : -1;
-})"""  # what the theme does
+    (box) => box.scrollWidth <= box.clientWidth || box.tabIndex == 0)
+    || void dispatchEvent(new Event("resize"))"""
 FAULTS = """() => {
     axe.configure({ rules: [{ id: "color-contrast", selector: "[data-kind]" }] });
     return axe.run({ resultTypes: ["violations"] }).then((found) => found.violations);
@@ -159,10 +156,7 @@ def faults(page) -> str:
     """What axe finds."""
     page.evaluate(THINNED)
     page.bring_to_front()
-    try:
-        page.wait_for_function(IN_REACH, polling=100, timeout=20_000)
-    except TimeoutError:  # beside other tests the theme's timer is late at times
-        page.evaluate(REACH)
+    page.wait_for_function(IN_REACH, polling=1000)
     assert page.evaluate(KINDS) > 5
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))
@@ -299,10 +293,22 @@ def test_one_word_in_a_hundred_that_is_too_faint_is_found(chromium):
     tab.close()
 
 
+# What the first text waits for: round trips one after the other, and the bytes of what is fetched.
+WAITED_FOR = """() => {
+    const all = performance.getEntriesByType("resource");
+    const before = all.filter((one) => one.renderBlockingStatus == "blocking");
+    before.push(...performance.getEntriesByType("navigation"));
+    const trips = (one) => 1 + Math.max(0, ...before.filter((other) => other != one &&
+        other.responseStart <= one.startTime).map(trips));
+    const size = before.reduce((sum, one) => sum + one.encodedBodySize, 0);
+    return [Math.max(...before.map(trips)), size];
+}"""
+
+
 @pytest.mark.parametrize("name", ["index", "notation", "claims", *LONGEST_LESSONS])
-def test_the_first_text_comes_within_a_second_on_a_throttled_line(chromium, address, name):
+def test_the_first_text_waits_for_at_most_0_6_seconds_of_a_throttled_line(chromium, address, name):
     waited = []
-    for _ in range(10):  # of which the best counts: the machine may be busy
+    for _ in range(10):  # of which the best counts: on a busy machine some are asked for later
         visit = chromium.new_context(viewport=PHONE)
         tab = visit.new_page()
         line = visit.new_cdp_session(tab)
@@ -310,13 +316,12 @@ def test_the_first_text_comes_within_a_second_on_a_throttled_line(chromium, addr
         line.send("Network.emulateNetworkConditions", {"offline": False, **FAST_4G})
         tab.goto(f"{address}{name}.html", wait_until="domcontentloaded")
         tab.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
-        waited.append(
-            tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        )
+        trips, size = tab.evaluate(WAITED_FOR)
+        waited.append(trips * FAST_4G["latency"] + 1000 * size / FAST_4G["downloadThroughput"])
         visit.close()
-        if waited[-1] <= 1000:
+        if waited[-1] <= 600:
             break
-    assert FAST_4G["latency"] < min(waited) <= 1000, waited
+    assert FAST_4G["latency"] < min(waited) <= 600, waited
 
 
 def test_a_page_has_one_search_box_and_no_empty_header(tab, address):

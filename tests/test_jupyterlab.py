@@ -188,6 +188,7 @@ def test_an_exercise_is_diagnosed_and_then_gets_its_tick(page, folder, code, sig
     answer = cell.locator(".jp-OutputArea-output")
     expect(answer).to_contain_text(f"{sign} {titled(EXERCISE)}: ")
     expect(answer).to_contain_text(says)
+    wait_until_idle(page)  # the tick comes after the words
     progress = folder / "my" / ".progress.json"
     ticks = json.loads(progress.read_text())["passed"] if progress.exists() else []
     assert (EXERCISE in ticks) == (sign == "✓")
@@ -232,7 +233,9 @@ def test_a_lesson_computes_with_one_thread_as_in_the_tests(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     source = "import torch; print(torch.get_num_threads())"
     notebook = new_notebook(cells=[new_code_cell(source)])
-    NotebookClient(notebook, kernel_name="python3").execute()
+    NotebookClient(
+        notebook, kernel_name="python3", startup_timeout=600, iopub_timeout=600
+    ).execute()
     assert notebook.cells[0].outputs[0].text == "1\n"
 
 

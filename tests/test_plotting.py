@@ -93,7 +93,9 @@ def test_the_books_font_has_all_chinese_that_the_book_uses():
 def test_in_a_notebook_a_figure_is_a_drawing_and_the_same_in_each_run():
     draw = "from utils.show.plotting import *\nuse_book_style()\nbars({'a': 1}, 'x')"
     notebook = new_notebook(cells=[new_code_cell(draw), new_code_cell("bars({'a': 1}, 'x')")])
-    NotebookClient(notebook, kernel_name="python3").execute()
+    NotebookClient(
+        notebook, kernel_name="python3", startup_timeout=600, iopub_timeout=600
+    ).execute()
     first, second = (cell.outputs[-1]["data"] for cell in notebook.cells)
     assert set(first) == set(second) == {"image/svg+xml", "text/plain"}
     assert first == second and "<dc:date>" not in first["image/svg+xml"]

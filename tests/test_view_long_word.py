@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from browser import AS_IN_JUPYTERLAB, PAGE
+from browser import AS_IN_JUPYTERLAB, PAGE, processor_seconds
 from live import computed, stored_at_random
 from playwright.sync_api import expect
 from torch import nn
@@ -172,25 +172,14 @@ def test_answers_and_what_is_wrong_are_those_of_python(opened, made, T):
     assert tab.locator(".view-pictures span").all_inner_texts() == shares
 
 
-def test_a_thousand_bits_are_answered_within_a_second(opened):
+def test_a_thousand_bits_are_answered_in_seconds(opened):
     tab = opened()
-    word = word_of(MOST)
-    tab.evaluate(
-        """(word) => {
-            const field = document.querySelector("textarea");
-            const answer = document.querySelector(".view-answer");
-            globalThis.took = new Promise((done) => new MutationObserver(() => {
-                if (answer.getAttribute("aria-busy") === "false") done(performance.now() - begun);
-            }).observe(answer, { attributes: true }));
-            const begun = performance.now();
-            field.value = word;
-            field.dispatchEvent(new Event("input"));
-        }""",
-        word,
-    )
-    took = tab.evaluate("took")
-    assert "1,000 bits" in told(tab)
-    assert took < 20_000, took  # on a busy machine; alone it takes less than one second
+    before = processor_seconds()
+    tab.locator("textarea").fill(word_of(MOST))
+    expect(tab.locator(".view-answer")).to_contain_text("1,000 bits")
+    expect(tab.locator(".view-answer")).to_have_attribute("aria-busy", "false")
+    taken = processor_seconds() - before
+    assert 0 < taken < 5, taken
 
 
 def test_a_bit_is_flipped_by_click_and_a_click_elsewhere_chooses_it(opened):

@@ -1,6 +1,5 @@
 """Day 13's view: a sentence is drawn in the page by the book's writer, decoder and CLIP."""
 
-import os
 import re
 import shutil
 from functools import partial
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from browser import AS_IN_JUPYTERLAB, PAGE
+from browser import AS_IN_JUPYTERLAB, PAGE, processor_seconds
 from live import computed
 from playwright.sync_api import expect
 from torch import nn
@@ -227,17 +226,16 @@ def test_sixteen_pictures_are_drawn_and_sorted_by_clip(opened, made):
     )
 
 
-def test_the_books_own_models_draw_in_about_two_seconds(phone, shown, handed, monkeypatch):
-    """All sixteen pictures, in the best of three tries; twice that is allowed to slow machines."""
+def test_the_books_own_models_draw_in_seconds(phone, shown, handed, monkeypatch):
+    """All sixteen pictures, in the best of three tries."""
     monkeypatch.setattr(models, "FOLDER", BOOKS)
     tab, taken = opened_on(phone, handed, shown), []
     for name in ("Draw", "Again", "Again"):
+        before = processor_seconds()
         pressed(tab, name)
-        (seconds,) = re.findall(r"Drawing took (\d+\.\d) s\.", told(tab).text_content())
-        taken.append(float(seconds))
-    if min(taken) >= 4 and os.getloadavg()[0] > os.cpu_count() / 2:
-        pytest.skip(f"other programs have the processor, and drawing took {taken} s")
-    assert 0 < min(taken) < 4, taken
+        assert re.search(r"Drawing took \d+\.\d s\.", told(tab).text_content())
+        taken.append(processor_seconds() - before)
+    assert 0 < min(taken) < 8, taken  # one and a half on a quick machine, three on a slow one
 
 
 def test_codes_are_shaded_by_their_probability(opened, made):
@@ -320,11 +318,20 @@ def test_it_is_used_by_keyboard_alone(opened):
     drawn(tab)
     expect(tab.get_by_text("sorted by")).to_contain_text(f"similarity with “{SENTENCES[0]}”")
     first = codes_of(tab)
+    tab.evaluate(
+        """() => {
+            const told = document.querySelector(".view-answer p");
+            globalThis.said = [];
+            const watch = new MutationObserver(() => said.push(told.textContent));
+            watch.observe(told, { childList: true });
+        }"""
+    )
     tab.get_by_label("temperature").focus()
     tab.keyboard.press("ArrowLeft")  # draws the same with another temperature
     expect(tab.locator("output")).to_have_text(f"{TEMPERATURE - 0.05:.2f}")
-    expect(told(tab)).to_have_text("It is drawing.")
+    tab.wait_for_function("said.length > 1")
     drawn(tab)
+    assert tab.evaluate("said[0]") == "It is drawing."
     tries(tab).first.focus()
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
@@ -360,18 +367,24 @@ def test_what_can_not_be_drawn_gets_one_sentence(opened):
 
 def test_while_it_draws_no_other_picture_is_shown(opened):
     tab = opened()
-    tab.get_by_role("button", name=SENTENCES[0]).click()
-    expect(tab.locator(".view-drawn .view-label").first).to_contain_text(" of 36 codes")
-    before, after = tab.evaluate(
+    tab.evaluate(
         """() => {
+            const label = document.querySelector(".view-drawn .view-label");
             const codes = () => document.querySelector(".view-codes").ariaLabel;
-            const shown = [codes()];
-            document.querySelectorAll(".view-tries button")[3].click();
-            return [...shown, codes()];
+            const watch = new MutationObserver(() => {
+                if (!label.textContent.includes(" of 36 codes")) return;
+                watch.disconnect();
+                globalThis.shown = [codes()];
+                document.querySelectorAll(".view-tries button")[3].click();
+                shown.push(codes());
+            });
+            watch.observe(label, { childList: true });
         }"""
     )
-    assert before == after
+    tab.get_by_role("button", name=SENTENCES[0]).click()
     drawn(tab)
+    before, after = tab.evaluate("shown")
+    assert before == after and re.search(r"row: \d", before)
     assert tries(tab).first.get_attribute("aria-pressed") == "true"
 
 

@@ -533,6 +533,7 @@ def test_it_says_what_is_there_and_what_training_never_had(opened):
     )
     tab.get_by_role("button", name="Remove").click()
     tab.get_by_role("button", name="Remove").click()
+    settled(tab)
     tab.get_by_role("button", name="Say what is there").click()
     expect(tab.locator(".view-answer p").first).to_have_text("The canvas is empty.")
 
