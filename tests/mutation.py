@@ -18,6 +18,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -305,7 +306,9 @@ class Run:
     def ended(self) -> bool:
         """Whether the tests are through; after the deadline they are stopped."""
         if self.process.is_alive() and time.monotonic() > self.deadline:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it may not have come to leading its group
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
             self.process.join()
         return not self.process.is_alive()
 

@@ -13,6 +13,7 @@ from browser import BOOK, build_book, listed_pages
 from PIL import Image, ImageChops, ImageStat
 from sklearn.datasets import load_sample_image
 
+COMPILED = shutil.ignore_patterns("__pycache__")  # which others may be writing
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
 ADDRESS = "https://github.com/someone/their-copy"
 
@@ -68,7 +69,7 @@ def small_book(tmp_path_factory):
         for name in ("_config.yml", "references.bib"):
             shutil.copy(BOOK / name, source)
         for name in ("_ext", "_static"):
-            shutil.copytree(BOOK / name, source / name)
+            shutil.copytree(BOOK / name, source / name, ignore=COMPILED)
         (source / "_static" / "models").mkdir(exist_ok=True)
         (source / "_static" / "models" / "toy.js").write_text("// a model", encoding="utf-8")
         (source / "_toc.yml").write_text(
@@ -129,8 +130,8 @@ def test_the_strict_build_is_clean_and_quick(build):
     assert build.status == 0 and not warnings, "`make book` shows the same:\n" + (
         "\n".join(warnings) or build.log[-4000:]
     )
-    slow = "the book takes more than 2 seconds a page to build: `make book` shows where"
-    assert build.seconds < 2 * len(listed_pages()), slow  # 64 took 87 beside others
+    slow = "the book takes more than 5 seconds a page to build: `make book` shows where"
+    assert build.seconds < 5 * len(listed_pages()), slow  # 81 took 147 on slow cores beside others
 
 
 def test_all_pages_are_there_and_no_others(build):

@@ -81,7 +81,7 @@ def test_processes_that_disagree_both_say_so_in_a_sentence(reports, case, word):
 
 
 def started(folder: Path, **how) -> subprocess.Popen:
-    """The same run as in `never_stopped`, slower, in two processes that a third one starts."""
+    """The same run as in `never_stopped`, in two processes that a third one starts."""
     (folder / "temporary").mkdir(exist_ok=True)
     return subprocess.Popen(
         [sys.executable, HERE / "several.py", folder],
@@ -99,12 +99,15 @@ def wait_for_a_checkpoint(folder: Path) -> None:
 
 
 def test_after_a_kill_the_same_command_goes_on_and_ends_with_the_same_bits(reports, tmp_path):
+    held = tmp_path / "held"
+    held.touch()
     killed = started(tmp_path)
     wait_for_a_checkpoint(tmp_path)
     killed.send_signal(signal.SIGKILL)  # that one alone: those that it has started end with it
     killed.communicate()
     with FileLock(tmp_path / ".checkpoint.lock", timeout=600):  # theirs, until they have ended
         assert (tmp_path / "checkpoint").exists() and not list(tmp_path.glob("weights *"))
+    held.unlink()
     again = started(tmp_path)
     _, errors = again.communicate(timeout=600)
     assert again.returncode == 0, errors.decode()
@@ -114,6 +117,7 @@ def test_after_a_kill_the_same_command_goes_on_and_ends_with_the_same_bits(repor
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes here")
 def test_the_stop_button_ends_all_processes_and_leaves_nothing(tmp_path):
+    (tmp_path / "held").touch()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's may be deaf to it,
     run = started(tmp_path, start_new_session=True)  # and so would be what it starts
     signal.signal(signal.SIGINT, before)

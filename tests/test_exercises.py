@@ -1042,10 +1042,11 @@ def test_a_copy_that_calls_exercises_by_their_former_numbers_works_as_before(cap
 
 TICKING = """
 import sys
-from utils.exercises.progress import progress
+from utils.exercises import progress
 
+progress.PATIENCE = 600
 sys.stdin.readline()
-progress.add(sys.argv[1])
+progress.progress.add(sys.argv[1])
 """
 
 

@@ -444,20 +444,23 @@ def test_two_processes_on_one_experiment_do_not_meet(calm):
     change(
         calm,
         "    tempfile.mk",
-        "    import time\n"
-        + WAITING.format("len(list(here.glob('ready *'))) == 2")
-        + "    time.sleep(0.3)\n    tempfile.mk",
+        "    import time\n" + WAITING.format("(here / 'other waits').exists()") + "    tempfile.mk",
     )
-    both = [
-        process(calm, f"(results.SCRIPTS / 'ready {n}').touch()", "run('growth')") for n in range(2)
+    heard = [
+        "from utils.measure.experiments import running",
+        "def said(*words, **how):",
+        "    (results.SCRIPTS / 'other waits').touch()",
+        "    print(*words, **how)",
+        "running.print = said",
     ]
+    both = [process(calm, *heard, "run('growth')") for _ in range(2)]
     said = [each.communicate(timeout=600)[1] for each in both]
     assert [each.returncode for each in both] == [0, 0], said
     assert sorted("another process measures it" in each for each in said) == [False, True]
     assert calls(calm) == 6 and len(load("growth").rows) == 6
 
 
-def test_a_cluster_gives_the_same_rows(calm):
+def test_a_cluster_gives_the_same_rows(calm, monkeypatch):
     pytest.importorskip(
         "distributed", reason="Dask is an optional extra: pip install -e .[cluster]"
     )
@@ -467,6 +470,7 @@ def test_a_cluster_gives_the_same_rows(calm):
     change(calm, SIDE_BY_SIDE, "")
     change(calm, '"goal":', '"process": __import__("os").getpid(), "goal":')
     workers = {"n_workers": 2, "threads_per_worker": 2, "processes": True}
+    monkeypatch.setattr(running, "PATIENCE", 600)
     with LocalCluster(dashboard_address=None, **workers) as cluster:
         rows = run("growth", scheduler=cluster.scheduler_address).rows
     assert os.getpid() not in {row.pop("process") for row in rows}

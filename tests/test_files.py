@@ -78,6 +78,7 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.asked += 1
+        self.server.heard.set()
         way = self.path.strip("/")
         if way == "silent":
             self.server.over.wait()
@@ -126,7 +127,7 @@ class Answer(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-    server.asked, server.over = 0, threading.Event()
+    server.asked, server.heard, server.over = 0, threading.Event(), threading.Event()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
@@ -293,12 +294,11 @@ def test_failed_download_leaves_a_sentence_and_no_trace(
     with monkeypatch.context() as patience:
         if way in ("silent", "stalls"):
             patience.setattr(files, "TIMEOUT", (0.3, 0.3))
-        patience.setattr(files, "DEADLINE", 0.5 if way == "drips" else 5)
-        start = time.monotonic()
+        patience.setattr(files, "DEADLINE", 0.5 if way == "drips" else 600)
         with pytest.raises(files.DatasetError, match=f"/{way} .*{says}.*BOOK_DATA") as caught:
             files.fetch(NAME)
-    assert time.monotonic() - start < 20
     is_one_sentence(caught.value)
+    server.heard.wait(600)  # perhaps after the other side has had enough
     assert server.asked == 1 and stored(cache) == before
     book("whole")
     assert files.fetch(NAME).read_bytes() == CONTENT  # and the next try goes well

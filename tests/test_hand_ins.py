@@ -95,7 +95,7 @@ def collected(tmp_path_factory) -> tuple[dict, str, Path]:
     said = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("builtins.print", lambda *words, **_: said.append(" ".join(map(str, words))))
-        table, _ = collect(folder, Limits(cell=4, memory=1 << 29))
+        table, _ = collect(folder, Limits(start=900, cell=20, whole=3600, memory=1 << 29))
     with table.open(encoding="utf-8-sig", newline="") as file:
         found = {(row["student"], row["exercise"]): row for row in csv.DictReader(file)}
     return found, "\n".join(said), folder

@@ -38,6 +38,7 @@ from utils.measure.experiments.results import (
     write_atomically,
 )
 
+PATIENCE = 5  # seconds until a cluster answers
 LIMIT = 2 * 15 * 60  # seconds of processor time an experiment may take: 15 minutes of two cores
 ONE_AT_A_TIME = Lock()  # the members of one process share its random numbers
 
@@ -191,7 +192,7 @@ def _workers(scheduler: str | None) -> ExitStack | parallel_config:
         message = 'A cluster needs Dask: install it with `.venv/bin/pip install -e ".[cluster]"`.'
         raise ExperimentError(message) from None
     try:
-        client = Client(scheduler, timeout=5, set_as_default=False)
+        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ExperimentError(f"No cluster answers at {scheduler}: {error}") from error
     held = ExitStack()
