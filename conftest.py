@@ -53,14 +53,17 @@ class Run(NamedTuple):
 class Patient(kernel.RunningKernel):
     """A page's kernel. Beside other programs it answers late, and may find a port taken."""
 
+    ready = False
+
     def __init__(self, *given, **how):
         try:
             super().__init__(*given, **how)
         except RuntimeError:  # it died before it was ready
             super().__init__(*given, **how)
+        self.ready = True
 
     def await_reply(self, msg_id, timeout=None):
-        super().await_reply(msg_id, timeout and max(timeout, PATIENCE))
+        super().await_reply(msg_id, timeout if self.ready else PATIENCE)
 
 
 plugin.RunningKernel = Patient

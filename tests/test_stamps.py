@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel
+from nbval import kernel
 
 from utils import ROOT
 from utils.press import reach, stamps
@@ -111,22 +111,6 @@ open("/dev/null").close()
 """
 
 
-def test_a_kernel_tells_what_it_has_read_of_the_book():
-    folder = ROOT / "chapters"
-    kernel = RunningKernel(CURRENT_ENV_KERNEL_NAME, cwd=str(folder))
-    try:
-        stamps.listen(kernel)
-        asked = kernel.execute_cell_input(READING, allow_stdin=False)
-        kernel.await_reply(asked, timeout=600)
-        read = stamps.reached(kernel, folder)
-    finally:
-        kernel.stop()
-    expected = {"utils/__init__.py", "utils/arguments.py", "data/claims.toml"}
-    assert {file.relative_to(ROOT).as_posix() for file in read} >= expected
-    assert all(file.is_relative_to(ROOT) and file.suffix != ".pyc" for file in read)
-    assert ROOT / "utils/training/loop.py" not in read
-
-
 @pytest.fixture
 def plugin():
     """The conftest.py of the whole book."""
@@ -134,6 +118,39 @@ def plugin():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_a_kernel_that_dies_at_once_is_started_again(plugin, monkeypatch):
+    starts = iter([RuntimeError("Kernel died before replying to kernel_info"), None])
+    start = kernel.start_new_kernel
+
+    def first_dies(**how):
+        if fault := next(starts):
+            raise fault
+        return start(**how)
+
+    monkeypatch.setattr(kernel, "start_new_kernel", first_dies)
+    page = plugin.Patient(kernel.CURRENT_ENV_KERNEL_NAME, startup_timeout=600)
+    try:
+        assert page.is_alive() and page.ready
+    finally:
+        page.stop()
+
+
+def test_a_kernel_tells_what_it_has_read_of_the_book(plugin):
+    folder = ROOT / "chapters"
+    page = plugin.Patient(kernel.CURRENT_ENV_KERNEL_NAME, cwd=str(folder), startup_timeout=600)
+    try:
+        stamps.listen(page)
+        asked = page.execute_cell_input(READING, allow_stdin=False)
+        page.await_reply(asked, timeout=600)
+        read = stamps.reached(page, folder)
+    finally:
+        page.stop()
+    expected = {"utils/__init__.py", "utils/arguments.py", "data/claims.toml"}
+    assert {file.relative_to(ROOT).as_posix() for file in read} >= expected
+    assert all(file.is_relative_to(ROOT) and file.suffix != ".pyc" for file in read)
+    assert ROOT / "utils/training/loop.py" not in read
 
 
 def test_what_a_library_adds_to_the_environment_is_not_part_of_the_setting(plugin, monkeypatch):
