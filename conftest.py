@@ -58,7 +58,9 @@ class Patient(kernel.RunningKernel):
     def __init__(self, *given, **how):
         try:
             super().__init__(*given, **how)
-        except RuntimeError:  # it died before it was ready
+        except RuntimeError:  # it died before it was ready, or was not heard
+            if self.is_alive():
+                self.stop()
             super().__init__(*given, **how)
         self.ready = True
 

@@ -82,14 +82,19 @@ def find_chromium(playwright) -> Path | None:
     return Path(found) if Path(found).exists() else None
 
 
-def processor_seconds() -> float:
-    """What the open pages have taken of the processor so far."""
-    taken = 0.0
+def processor_seconds() -> dict[int, float]:
+    """What each process of the open pages has taken of the processor so far."""
+    taken = {}
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it may have ended
             if "--type=renderer" in process.cmdline():
-                taken += sum(process.cpu_times()[:2])  # user and system
+                taken[process.pid] = sum(process.cpu_times()[:2])  # user and system
     return taken
+
+
+def taken_since(before: dict[int, float]) -> float:
+    """Processor seconds of the pages that are still open."""
+    return sum(now - before.get(pid, 0) for pid, now in processor_seconds().items())
 
 
 def as_built(folder: Path, view: str, name: str, script: str | None) -> str:

@@ -306,7 +306,7 @@ class Run:
     def ended(self) -> bool:
         """Whether the tests are through; after the deadline they are stopped."""
         if self.process.is_alive() and time.monotonic() > self.deadline:
-            with suppress(ProcessLookupError):  # it may not have come to leading its group
+            with suppress(ProcessLookupError):  # it may not lead its group yet
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.kill()
             self.process.join()

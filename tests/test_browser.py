@@ -295,8 +295,12 @@ def test_one_word_in_a_hundred_that_is_too_faint_is_found(chromium):
 
 # What the first text waits for: round trips one after the other, and the bytes of what is fetched.
 WAITED_FOR = """() => {
-    const all = performance.getEntriesByType("resource");
-    const before = all.filter((one) => one.renderBlockingStatus == "blocking");
+    const all = performance.getEntriesByType("resource"), main = document.querySelector("main");
+    const early = [...document.querySelectorAll("script[src]:not([defer], [async], [type=module])")]
+        .filter((one) => one.compareDocumentPosition(main) & Node.DOCUMENT_POSITION_FOLLOWING)
+        .map((one) => one.src);
+    const before = all.filter((one) =>
+        one.renderBlockingStatus == "blocking" || early.includes(one.name));
     before.push(...performance.getEntriesByType("navigation"));
     const trips = (one) => 1 + Math.max(0, ...before.filter((other) => other != one &&
         other.responseStart <= one.startTime).map(trips));
@@ -321,7 +325,7 @@ def test_the_first_text_waits_for_at_most_0_6_seconds_of_a_throttled_line(chromi
         visit.close()
         if waited[-1] <= 600:
             break
-    assert FAST_4G["latency"] < min(waited) <= 600, waited
+    assert 2 * FAST_4G["latency"] < min(waited) <= 600, waited  # the page, then its style sheet
 
 
 def test_a_page_has_one_search_box_and_no_empty_header(tab, address):

@@ -157,6 +157,7 @@ def book(server, cache, monkeypatch):
         source = files.Source(f"{address}/{way}", checksum, len(CONTENT), "no licence")
         monkeypatch.setattr(files, "SOURCES", {NAME: source})
 
+    monkeypatch.setattr(files, "TIMEOUT", (600, 600))
     at("whole")
     return at
 

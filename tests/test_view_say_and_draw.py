@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 from functools import partial
 from random import Random
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from browser import AS_IN_JUPYTERLAB, PAGE, processor_seconds
+from browser import AS_IN_JUPYTERLAB, PAGE, processor_seconds, taken_since
 from live import computed
 from playwright.sync_api import expect
 from torch import nn
@@ -231,10 +232,11 @@ def test_the_books_own_models_draw_in_seconds(phone, shown, handed, monkeypatch)
     monkeypatch.setattr(models, "FOLDER", BOOKS)
     tab, taken = opened_on(phone, handed, shown), []
     for name in ("Draw", "Again", "Again"):
-        before = processor_seconds()
+        before, begun = processor_seconds(), time.monotonic()
         pressed(tab, name)
-        assert re.search(r"Drawing took \d+\.\d s\.", told(tab).text_content())
-        taken.append(processor_seconds() - before)
+        (said,) = re.findall(r"Drawing took (\d+\.\d) s\.", told(tab).text_content())
+        assert PLACES * 0.01 < float(said) < time.monotonic() - begun + 0.1  # 15 ms between codes
+        taken.append(taken_since(before))
     assert 0 < min(taken) < 8, taken  # one and a half on a quick machine, three on a slow one
 
 
@@ -372,7 +374,7 @@ def test_while_it_draws_no_other_picture_is_shown(opened):
             const label = document.querySelector(".view-drawn .view-label");
             const codes = () => document.querySelector(".view-codes").ariaLabel;
             const watch = new MutationObserver(() => {
-                if (!label.textContent.includes(" of 36 codes")) return;
+                if (!label.textContent.includes(" 20 of 36 codes")) return;
                 watch.disconnect();
                 globalThis.shown = [codes()];
                 document.querySelectorAll(".view-tries button")[3].click();

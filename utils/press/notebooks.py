@@ -18,7 +18,7 @@ import jupytext
 import nbformat
 from jupytext.combine import combine_inputs_with_outputs
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, DeadKernelError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from psutil import Process
 
@@ -199,7 +199,7 @@ def execute(script: Path) -> int:
     shared = {name: value for name, value in os.environ.items() if name not in PERSONAL}
     try:
         client.execute(env=shared | REPRODUCIBLE)
-    except (CellExecutionError, DeadKernelError) as error:
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         raise LessonError(
             f"A cell of {shown(script)} fails; nothing was stored.\n{error}"
         ) from error
