@@ -460,6 +460,7 @@ def test_reverse_turns_real_steps_around_and_leaves_padding_at_the_end():
     assert reverse(x).tolist() == [[0, 0, 3, 2, 1], [8, 7, 6, 5, 4], [0, 0, 0, 0, 9]]
     vectors, lengths = draw(3, 5, 2), torch.tensor([3, 5, 1])
     assert torch.equal(reverse(reverse(vectors, lengths), lengths), vectors)
+    assert reverse(vectors.to("meta"), lengths).device.type == "meta"  # with lengths on the CPU
 
 
 @pytest.mark.parametrize("make", LAYERS, ids=NAMES)

@@ -258,6 +258,9 @@ def test_a_parabola_has_its_lowest_point():
     assert (found.N, found.loss) == pytest.approx((7e4, 2.3)) and found.inside
     outside = parabola_minimum(sizes, 2.3 + 0.2 * np.log(sizes / 7e5) ** 2)
     assert outside.N == pytest.approx(7e5) and not outside.inside
+    near = np.array([100, 101, 102])
+    slight = parabola_minimum(near, 2 + 1e-4 * np.log(near / 101) ** 2)
+    assert slight.N == pytest.approx(101) and slight.inside
     with pytest.raises(ValueError, match="no lowest point"):
         parabola_minimum(sizes, -losses + 20)
     for line in ([3, 2, 1], [1, 2, 3], [2, 2, 2]):
