@@ -13,7 +13,6 @@ from browser import BOOK, build_book, listed_pages
 from PIL import Image, ImageChops, ImageStat
 from sklearn.datasets import load_sample_image
 
-COMPILED = shutil.ignore_patterns("__pycache__")  # which others may be writing
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
 ADDRESS = "https://github.com/someone/their-copy"
 
@@ -68,8 +67,9 @@ def small_book(tmp_path_factory):
         source = tmp_path_factory.mktemp("small")
         for name in ("_config.yml", "references.bib"):
             shutil.copy(BOOK / name, source)
+        no_caches = shutil.ignore_patterns("__pycache__")  # which others may be writing
         for name in ("_ext", "_static"):
-            shutil.copytree(BOOK / name, source / name, ignore=COMPILED)
+            shutil.copytree(BOOK / name, source / name, ignore=no_caches)
         (source / "_static" / "models").mkdir(exist_ok=True)
         (source / "_static" / "models" / "toy.js").write_text("// a model", encoding="utf-8")
         (source / "_toc.yml").write_text(

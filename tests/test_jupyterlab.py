@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+from kernels import execute
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
@@ -233,9 +233,7 @@ def test_a_lesson_computes_with_one_thread_as_in_the_tests(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     source = "import torch; print(torch.get_num_threads())"
     notebook = new_notebook(cells=[new_code_cell(source)])
-    NotebookClient(
-        notebook, kernel_name="python3", startup_timeout=600, iopub_timeout=600
-    ).execute()
+    execute(notebook)
     assert notebook.cells[0].outputs[0].text == "1\n"
 
 

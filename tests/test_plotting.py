@@ -9,10 +9,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from kernels import execute
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontEntry
 from matplotlib.ft2font import FT2Font
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from utils import ROOT
@@ -93,9 +93,7 @@ def test_the_books_font_has_all_chinese_that_the_book_uses():
 def test_in_a_notebook_a_figure_is_a_drawing_and_the_same_in_each_run():
     draw = "from utils.show.plotting import *\nuse_book_style()\nbars({'a': 1}, 'x')"
     notebook = new_notebook(cells=[new_code_cell(draw), new_code_cell("bars({'a': 1}, 'x')")])
-    NotebookClient(
-        notebook, kernel_name="python3", startup_timeout=600, iopub_timeout=600
-    ).execute()
+    execute(notebook)
     first, second = (cell.outputs[-1]["data"] for cell in notebook.cells)
     assert set(first) == set(second) == {"image/svg+xml", "text/plain"}
     assert first == second and "<dc:date>" not in first["image/svg+xml"]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from kernels import execute
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from torch import nn
@@ -54,8 +55,7 @@ def cells():
         patch.delenv("TQDM_DISABLE", raising=False)
         shown.clear()
         notebook = new_notebook(cells=[new_code_cell(SET_UP), new_code_cell("train()\ntrain()")])
-        where = {"metadata": {"path": str(ROOT)}}
-        Listening(notebook, resources=where, startup_timeout=600, iopub_timeout=600).execute()
+        execute(notebook, Listening, resources={"metadata": {"path": str(ROOT)}})
     return notebook.cells
 
 

@@ -10,7 +10,7 @@ import nbformat
 import numpy as np
 import pytest
 import torch
-from nbclient import NotebookClient
+from kernels import execute
 from nbformat.v4 import new_code_cell, new_notebook
 from torch import nn
 
@@ -171,9 +171,7 @@ print("done")
 def test_no_output_of_a_stored_notebook_holds_weights(folder):
     store("tied", small(), made_by="tests")
     notebook = new_notebook(cells=[new_code_cell(HANDED.format(str(folder)))])
-    NotebookClient(
-        notebook, kernel_name="python3", startup_timeout=600, iopub_timeout=600
-    ).execute()
+    execute(notebook)
     nothing, printed = notebook.cells[0].outputs
     assert nothing.data == {} and printed.text == "done\n"
     nbformat.validate(notebook)

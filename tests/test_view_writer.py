@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -135,7 +134,7 @@ def test_a_letter_is_drawn_from_what_top_p_leaves(chromium, made):
 
 
 def test_it_goes_on_when_one_types_and_stops_when_it_is_told(opened, made, monkeypatch):
-    monkeypatch.setattr(sys.modules["utils.show.views.writes"], "LONGEST", 4000)
+    monkeypatch.setattr("utils.show.views.writes.LONGEST", 4000)
     tab = opened()
     logits, _, _ = expected(made[1], BEGINNING)
     best = CHARACTERS[(logits / 0.8).softmax(0).argmax()]
@@ -214,7 +213,7 @@ def test_sliders_change_what_is_left(opened):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_is_accessible_and_fits_a_phone(opened, theme, monkeypatch):
-    monkeypatch.setattr(sys.modules["utils.show.views.writes"], "LONGEST", 4000)
+    monkeypatch.setattr("utils.show.views.writes.LONGEST", 4000)
     tab = opened(theme)
     tab.evaluate(AS_IN_JUPYTERLAB)
     tab.get_by_label("Begin a text").focus()
