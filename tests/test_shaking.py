@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import ROOT
 from utils.measure.experiments import ExperimentError
-from utils.measure.shaking import kernel, running
+from utils.measure.shaking import kernel, results, running
 from utils.measure.shaking.margins import Comparison, complaints
 from utils.press import lessons, shake
 from utils.press.notebooks import LessonError, scripts
@@ -162,16 +162,16 @@ def test_a_page_is_run_shaken_and_each_complaint_is_told(small_book, monkeypatch
         "holds in 0 of 1: observe It moved by {moved}.",
         "fell with BOOK_SHAKE=1: Cell 2",
     ]
-    monkeypatch.setattr(running, "STORED", small_book / "shaken")
-    running.write(script, found)
-    assert running.stored(script) == found
+    monkeypatch.setattr(results, "STORED", small_book / "shaken")
+    results.write(script, found)
+    assert results.stored(script) == found
 
 
 @pytest.fixture
 def page(tmp_path, monkeypatch) -> Path:
     """A page's script."""
-    monkeypatch.setattr(running, "STORED", tmp_path / "shaken")
-    monkeypatch.setattr(running, "name_of", lambda page: page.stem)
+    monkeypatch.setattr(results, "STORED", tmp_path / "shaken")
+    monkeypatch.setattr(results, "name_of", lambda page: page.stem)
     script = tmp_path / "01_page.py"
     script.write_text("# %%\nobserve('It is {n}.', n=3, holds=3 > 2)\n")
     return script
@@ -204,17 +204,17 @@ def test_runs_are_stored_seed_by_seed_and_go_on(page, runs):
     running.shake([page], range(1, 3))
     running.shake([page], range(1, 5))
     assert runs == [(1, "native"), (2, "AVX2"), (3, "portable"), (4, "native")]
-    assert len(running.stored(page)["runs"]) == 4 and not running.is_stale(page)
+    assert len(results.stored(page)["runs"]) == 4 and not results.is_stale(page)
 
 
 def test_other_prose_leaves_runs_as_they_are_and_other_code_does_not(page):
     running.shake([page], range(1, 2))
     page.write_text(page.read_text().replace("It is", "There are"))
-    assert not running.is_stale(page)
+    assert not results.is_stale(page)
     page.write_text(page.read_text().replace("> 2", "> 1"))
-    assert running.is_stale(page)
+    assert results.is_stale(page)
     running.shake([page], range(1, 2))
-    assert not running.is_stale(page) and len(running.stored(page)["runs"]) == 1
+    assert not results.is_stale(page) and len(results.stored(page)["runs"]) == 1
 
 
 def test_a_page_that_trains_nothing_runs_once_in_each_setting(page, runs):
@@ -238,14 +238,14 @@ def test_after_a_rename_runs_are_kept_if_the_numbers_are_the_same(
     said = page.read_text().replace("n=3", f"n={n}").replace("It is", "There are")
     page.write_text(said + "renamed = 1\n")
     assert running.verify(page).startswith(found)
-    assert running.is_stale(page) is (n == 4) and len(running.stored(page)["runs"]) == 2
-    assert [*running.stored(page)["findings"]] == ["It is {n}." if n == 4 else "There are {n}."]
+    assert results.is_stale(page) is (n == 4) and len(results.stored(page)["runs"]) == 2
+    assert [*results.stored(page)["findings"]] == ["It is {n}." if n == 4 else "There are {n}."]
 
 
 def test_what_a_page_runs_in_place_of_an_answer_counts_and_what_it_only_asks_does_not(
     page, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(running, "EXERCISES", tmp_path)
+    monkeypatch.setattr(results, "EXERCISES", tmp_path)
     file = tmp_path / "attention" / "shift.py"
     file.parent.mkdir()
     marks = []
@@ -253,26 +253,26 @@ def test_what_a_page_runs_in_place_of_an_answer_counts_and_what_it_only_asks_doe
     for runs, of in (*asked, ("", "shift")):
         file.write_text(f"exercise = Exercise({of}, {runs})\n")
         page.write_text("check('shift', shift)\n")
-        marks.append(running.fingerprint_of(page))
+        marks.append(results.fingerprint_of(page))
     file.unlink()
     assert marks[2] == marks[0]  # what is compared is wrapped, not what runs
-    assert len({*marks}) == 3 and running.fingerprint_of(page) == marks[3]
+    assert len({*marks}) == 3 and results.fingerprint_of(page) == marks[3]
 
 
 def test_an_experiment_that_a_page_trains_counts(page, monkeypatch):
     page.write_text("experiments.live('dropout', seed=0)\n")
-    mark = running.fingerprint_of(page)
-    monkeypatch.setattr(running, "load_script", lambda name: {"dropout": None}[name])
-    monkeypatch.setattr(running.results, "fingerprint_of", lambda script: "other")
-    assert running.fingerprint_of(page) != mark
+    mark = results.fingerprint_of(page)
+    monkeypatch.setattr(results, "load_script", lambda name: {"dropout": None}[name])
+    monkeypatch.setattr(results.results, "fingerprint_of", lambda script: "other")
+    assert results.fingerprint_of(page) != mark
 
 
 def test_a_result_and_a_model_that_a_page_names_count_but_not_when_they_were_measured(
     page, tmp_path, monkeypatch
 ):
     row, models = {"member": {"seed": 0}, "numbers": {"loss": 1.0}}, tmp_path / "models"
-    monkeypatch.setattr(running.results, "stored", lambda name: {"rows": [row]})
-    monkeypatch.setattr(running, "MODELS", models)
+    monkeypatch.setattr(results.results, "stored", lambda name: {"rows": [row]})
+    monkeypatch.setattr(results, "MODELS", models)
     models.mkdir()
     (models / "clip.js").write_text("a")
     for name in ("race.json", "moving_languages.json"):
@@ -282,12 +282,12 @@ def test_a_result_and_a_model_that_a_page_names_count_but_not_when_they_were_mea
         page.write_text(cell)
         (models / "clip.js").write_text("a")
         row |= {"numbers": {"loss": 1.0}, "seconds": 1.0}
-        mark = running.fingerprint_of(page)
+        mark = results.fingerprint_of(page)
         row["seconds"] = 2.0
-        assert running.fingerprint_of(page) == mark
+        assert results.fingerprint_of(page) == mark
         row["numbers"] = {"loss": 2.0}
         (models / "clip.js").write_text("b")
-        assert (running.fingerprint_of(page) != mark) is (cell in cells), cell
+        assert (results.fingerprint_of(page) != mark) is (cell in cells), cell
 
 
 @pytest.mark.parametrize(("asked", "found"), [("s < 9", "verified"), ("s < 99", "stale")])
@@ -315,7 +315,7 @@ def test_runs_of_a_page_that_is_not_committed_are_of_no_commit(page, monkeypatch
     for changed, known in ((" M chapters/01_page.py", None), ("", "c0ffee")):
         monkeypatch.setattr(running, "git", lambda *arguments, told=changed: told)
         running.shake([page], range(1, 2), anew=True)
-        assert running.stored(page)["stamps"][0]["commit"] == known
+        assert results.stored(page)["stamps"][0]["commit"] == known
         assert ("commit first" in capsys.readouterr().out) == (known is None)
 
 
@@ -329,10 +329,10 @@ def test_a_page_whose_notebook_is_not_its_script_is_not_shaken(monkeypatch):
 
 def test_a_damaged_file_of_runs_is_told(page):
     running.shake([page], range(1, 2))
-    running.place(page).write_text("{}")
+    results.place(page).write_text("{}")
     with pytest.raises(ExperimentError, match="01_page"):
-        running.stored(page)
-    assert running.is_stale(page)
+        results.stored(page)
+    assert results.is_stale(page)
 
 
 @pytest.mark.parametrize("seed, shaken", [("", False), ("1", True)])
@@ -359,13 +359,13 @@ RUNS = 12
 BEGUN = {day.stem for day in lessons.days() if not day.written}  # nobody asks them for runs yet
 
 
-@pytest.mark.parametrize("script", scripts(), ids=running.name_of)
+@pytest.mark.parametrize("script", scripts(), ids=results.name_of)
 def test_every_finding_of_a_page_holds_in_twelve_shaken_runs(script):
     again = f"run `make shake PAGES={script.relative_to(ROOT).with_suffix('')}`"
-    ready = not running.is_stale(script) and _is_done(running.stored(script))
+    ready = not results.is_stale(script) and _is_done(results.stored(script))
     assert ready or script.stem in BEGUN, f"its runs are missing or of other code: {again}"
     if ready:
-        assert complaints(running.stored(script)) == []
+        assert complaints(results.stored(script)) == []
 
 
 def _is_done(held: dict) -> bool:
@@ -404,13 +404,13 @@ def test_an_outcome_that_was_compared_before_is_found():
     assert unseen("claim('', '', holds=lambda a: a > 1 and so)") == ["so"]
 
 
-@pytest.mark.parametrize("script", scripts(), ids=running.name_of)
+@pytest.mark.parametrize("script", scripts(), ids=results.name_of)
 def test_what_a_finding_compares_is_seen_by_a_shaken_run(script):
-    name = running.name_of(script)
+    name = results.name_of(script)
     found = unseen(script.read_text(encoding="utf-8"))
     assert found == UNSEEN.get(name, []), "write it into `holds`, where a shaken run sees it"
 
 
 def test_no_other_pages_have_stored_runs():
-    stored = {path.stem for path in running.STORED.glob("*.json")}
-    assert stored <= {running.name_of(script) for script in scripts()}
+    stored = {path.stem for path in results.STORED.glob("*.json")}
+    assert stored <= {results.name_of(script) for script in scripts()}

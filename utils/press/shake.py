@@ -11,7 +11,8 @@ from pathlib import Path
 
 from utils.measure.experiments import ExperimentError
 from utils.measure.shaking.margins import complaints
-from utils.measure.shaking.running import name_of, shake, stored, verify
+from utils.measure.shaking.results import name_of, stored
+from utils.measure.shaking.running import shake, verify
 from utils.press.notebooks import LessonError, differences, find, scripts
 
 
