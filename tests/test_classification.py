@@ -458,7 +458,8 @@ def test_the_gradients_length_is_the_steepest_slope(name):
     model = build(MODELS[name]())
     encoder = getattr(model, "encoder", None)
     embedding = model.embedding if encoder is None else encoder.embedding.symbols
-    lengths = gradient_length(model, embedding, TEXT, 2)
+    with torch.no_grad():  # as where a trained model is looked at
+        lengths = gradient_length(model, embedding, TEXT, 2)
     assert lengths.shape == TEXT.shape
     table = embedding.weight.detach().clone().requires_grad_()  # no word comes twice
 

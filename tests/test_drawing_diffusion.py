@@ -97,6 +97,15 @@ def test_each_step_from_the_first_to_the_last_is_asked_for():
     assert set(asked[0].tolist()) == {1, 2, 3, 4, 5}
 
 
+def test_who_predicts_no_noise_is_charged_its_variance():
+    class Silent(Knows):
+        def forward(self, x, t):
+            return torch.zeros_like(x)
+
+    loss = denoising_loss(Silent(torch.zeros(2), 5), torch.zeros(5000, 2), seeded())
+    assert loss.item() == pytest.approx(1, abs=0.05)  # of 10,000 squares, ± 0.014
+
+
 def test_a_trained_one_draws_both_of_two_clouds():
     torch.manual_seed(0)
     model = Denoiser(T=30, width=32)
