@@ -25,7 +25,7 @@ from utils.efficient import (
 )
 from utils.positions import Alibi
 from utils.pretraining.relative import RelativeBias
-from utils.self_attention import BiasedAttention, MultiHeadAttention
+from utils.self_attention import BiasedAttention, MultiHeadAttention, dot_product_attention
 from utils.seq2seq import greedy_decode
 from utils.transformer import (
     DecoderOnly,
@@ -49,6 +49,13 @@ def config(**choices) -> TransformerConfig:
 
 def exact(_: int):
     return partial(tiled_attention, tile=4)
+
+
+def test_an_exact_form_is_called_as_attention_is_and_looks_both_ways_unless_it_is_told():
+    query, key, value = torch.randn(3, B, HEADS, T, 4, dtype=torch.float64)
+    context, weights = FormAttention(exact(0))(query, key, value)
+    torch.testing.assert_close(context, dot_product_attention(query, key, value)[0], **EXACT)
+    assert weights is None
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
@@ -77,10 +84,9 @@ def test_a_window_in_a_layer_is_the_layer_under_the_windows_mask():
     x = torch.randn(B, T, D, dtype=torch.float64, requires_grad=True)
     form = copy.copy(layer)
     form.attend = FormAttention(partial(window_attention, window=2))
-    found, weights = form(x)
+    found, _ = form(x)
     expected, _ = layer(x, mask=window_mask(T, 2))
     torch.testing.assert_close(found, expected, **EXACT)
-    assert weights is None
     parts = [x, *layer.parameters()]
     gradients = (torch.autograd.grad(y.pow(2).sum(), parts) for y in (found, expected))
     for ours, theirs in zip(*gradients, strict=True):
