@@ -90,6 +90,11 @@ def lacks(day: lessons.Day) -> list[str]:
     for file in ROOT.glob("data/questions.toml"):
         pages["data/questions.toml"] = str(tomllib.loads(file.read_text("utf-8")).get(day.stem))
     found += [f"{name} has a {EMPTY}" for name, page in pages.items() if EMPTY in page]
+    opened = [*budget.sections(notebooks.read(ROOT / "chapters" / f"{day.stem}.ipynb"))]
+    if len(opened) < 9:
+        found.append("minutes under each heading, such as *9 minutes, 6 of them yours.*")
+    if day.number and text(day).count(f"# {budget.STOP}") != 1:
+        found.append(f"a place to stop about halfway: {budget.STOP}")
     if not found and not day.written:
         found = ['its state in lessons.toml: write "written", then `make days`']
     return found
@@ -206,11 +211,11 @@ def begun(tmp_path_factory) -> Path:
 
 def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(begun):
     number = len(DAYS)
-    keep = f"{number:02d}_topic or topic_of_the_day or contents or registry"
-    files = "lessons notebooks budget exercises claims shaking topic_of_the_day".split()
+    keep = f"{number:02d}_topic or topic_of_the_day or contents or registry or left_out"
+    files = "lessons notebooks budget class exercises claims minutes shaking topic_of_the_day"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n0", "-rf", "--tb=line", "-p", "no:cacheprovider"]
-        + ["-k", f"({keep}) and not begun", *(f"tests/test_{file}.py" for file in files)],
+        + ["-k", f"({keep}) and not begun", *(f"tests/test_{file}.py" for file in files.split())],
         cwd=begun,
         env={name: os.environ[name] for name in os.environ if not name.startswith("PYTEST_")}
         | {"PYTHONPATH": str(begun)},
@@ -227,6 +232,7 @@ def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(
         "its row in lessons.toml",
         "data/questions.toml",
         "tests/test_topic_of_the_day.py has a [to be written]",
+        "minutes under each heading",
         "pictures: 0, at least 15",
     ):
         assert lack in done.stdout, lack

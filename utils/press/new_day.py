@@ -71,9 +71,8 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
 
 def entered(topic: str) -> list[str]:
     """The lists in which a day is entered, and its page of the reference."""
-    of_modules = f"{lessons.REFERENCE}/"
-    mine = {f"{of_modules}index.rst", f"{of_modules}{topic}.rst"}
-    lists = [name for name in lessons.pages() if not name.startswith(of_modules) or name in mine]
+    of_modules, mine = f"{lessons.REFERENCE}/", f"{lessons.REFERENCE}/{topic}.rst"
+    lists = [name for name in lessons.pages() if not name.startswith(of_modules) or name == mine]
     return [lessons.REGISTRY, QUESTIONS, *lists]
 
 
@@ -119,7 +118,8 @@ def _write(files: dict[str, Path], words: dict, book: Path) -> None:
 
 
 def _empty(sections: Sequence[str]) -> str:
-    return "".join(f"\n# %% [markdown]\n# ## {name}\n#\n# [to be written]\n" for name in sections)
+    below = "*[to be written] minutes.* [to be written]"
+    return "".join(f"\n# %% [markdown]\n# ## {name}\n#\n# {below}\n" for name in sections)
 
 
 def _filled(template: str, words: dict) -> str:
