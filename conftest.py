@@ -221,7 +221,7 @@ def pytest_report_header() -> list[str]:
     from utils.data import libraries, prose
     from utils.data.sources import other_version
 
-    read = sorted({*libraries.LIBRARIES, *prose.OTHERS})
+    read = sorted({*libraries.LIBRARIES, *prose.OTHERS, "babel"})
     return [f"{told} Pages that read them fail." for told in map(other_version, read) if told]
 
 

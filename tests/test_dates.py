@@ -1,12 +1,13 @@
 """Dates mean what they say, no part knows another's answers, and the ceiling is a ceiling."""
 
 import re
+import runpy
 from collections import Counter
 from datetime import date
 
 import pytest
 
-from utils.data import dates
+from utils.data import dates, sources
 from utils.data.dates import (
     FORMATS,
     LANGUAGES,
@@ -234,3 +235,12 @@ def test_more_words_to_train_on_are_of_one_language_and_none_is_held_out():
     assert len(found) == len(more) > 1.5 * len(train) and set(found.values()) == set(LANGUAGES)
     assert found.keys().isdisjoint(set().union(*held_out))
     assert len(found.keys() & train) > 0.8 * len(train)
+
+
+def test_words_of_another_babel_than_the_locks_are_told(monkeypatch, capsys):
+    version = sources.version
+    monkeypatch.setattr(sources, "version", lambda p: "2.99" if p == "babel" else version(p))
+    sources.folder_of.cache_clear()
+    runpy.run_path(dates.__file__)
+    sources.folder_of.cache_clear()
+    assert re.match(r"The book reads the texts of babel \S+, and 2\.99 is", capsys.readouterr().out)

@@ -17,6 +17,10 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_date
 from dateutil import parser
 
+from utils.data.sources import folder_of
+
+folder_of("babel")  # says so if these are not the words that the book measured
+
 LOCALES = tuple("en_US en_GB de fr es it pt_BR nl pl ru tr zh".split())
 FORMATS = ("short", "medium", "long", "full", "yMd", "yMMMEd")  # CLDR's lengths and skeletons
 UNSEEN_FORMATS = ("yMEd", "GyMMMd")  # weekday and numbers; with the era: never in training
