@@ -1336,7 +1336,7 @@ def test_the_checklist_of_a_chapter_names_its_exercises(module, name):
     )
     named = [name for line in re.findall("^   (.+)", printed, re.M) for name in line.split(", ")]
     asked = {numbers.titled(exercise) for exercise, _ in minutes.boxes(name)}
-    assert asked <= set(named) <= set(map(numbers.titled, checks[module].exercises)), (
+    assert asked and asked <= set(named) <= set(map(numbers.titled, checks[module].exercises)), (
         f"the checklist of {name} names {named}: write the names of the lesson's exercises into "
         "its points, then `make execute`"
     )
